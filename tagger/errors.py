@@ -1,0 +1,28 @@
+"""The exceptions a caller may want to catch.
+
+TaggerError
+├── RecordError   a paper record, or a file of records, cannot be used
+├── ThemeError    a theme file, or a theme named by a record, cannot be used
+└── ModelError    a saved model cannot be read, written or applied
+
+Programming mistakes (a wrong type, arrays of different shapes) stay
+`TypeError` and `ValueError`.
+"""
+
+__all__ = ["ModelError", "RecordError", "TaggerError", "ThemeError"]
+
+
+class TaggerError(ValueError):
+    """Something in the input is wrong; the message says what and where."""
+
+
+class RecordError(TaggerError):
+    """A record or a file of records cannot be used."""
+
+
+class ThemeError(TaggerError):
+    """A theme, or a file of themes, cannot be used."""
+
+
+class ModelError(TaggerError):
+    """A saved model cannot be read, written or applied."""
