@@ -1,0 +1,153 @@
+"""What every format speaks: entries, the way to make them, and the protocol."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol
+
+from tagger.errors import RecordError
+from tagger.fields import DEFAULT_NAMES, NameTable
+from tagger.formats.sources import Head, Source
+from tagger.records import Record, Tag, make_record
+
+__all__ = ["Door", "Entry", "Format", "RawText", "Tagged"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One record of a file, usable or not, in its place.
+
+    Parameters
+    ----------
+    id : str
+        Id of the record; ``"file:line"`` for one that cannot be used.
+    record : Record or None
+        None if the entry cannot be used; `problem` then says why.
+    raw : object
+        What the format needs to give the entry back as it came.
+    line : int
+        Line or row where it starts, from 1.
+    problem : str or None
+        Whole sentence with file and line.
+    reason : str or None
+        The same in a few words, to count by.
+    """
+
+    id: str
+    record: Record | None
+    raw: Any
+    line: int
+    problem: str | None = None
+    reason: str | None = None
+
+
+Tagged = tuple[Entry, Sequence[Tag] | None]
+"""An entry with its tags; None leaves the entry as it came."""
+
+
+class RawText(NamedTuple):
+    """The text of one entry, between what stands before it and its line end."""
+
+    before: str
+    text: str
+    after: str
+
+
+class Door:
+    """Makes the entries of one file and counts what had to be noted.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file.
+    names : NameTable
+        Which name means which field.
+    """
+
+    def __init__(self, source: str, names: NameTable = DEFAULT_NAMES) -> None:
+        self.source = source
+        self.names = names
+        self.remarks: list[str] = []
+        self._counts: Counter[str] = Counter()
+        self._ids: set[int] = set()
+
+    def entry(self, fields: Mapping[str, Any], *, raw: Any, line: int) -> Entry:
+        """Return the entry of one record; an unusable one with its problem."""
+        try:
+            record = make_record(
+                fields,
+                source=self.source,
+                line=line,
+                mapping=self.names,
+                notes=self._counts,
+            )
+        except RecordError as error:
+            return self.bad("field missing or of the wrong type", str(error), raw, line)
+        record = self._with_own_id(record)
+        return Entry(id=record.id, record=record, raw=raw, line=line)
+
+    def bad(self, reason: str, problem: str, raw: Any, line: int) -> Entry:
+        """Return an entry that cannot be used.
+
+        A `problem` that does not say where gets the file and the line in front.
+        """
+        where = f"{self.source}:{line}"
+        if not problem.startswith(where):
+            problem = f"{where}: {problem}"
+        return Entry(
+            id=where, record=None, raw=raw, line=line, problem=problem, reason=reason
+        )
+
+    def count(self, kind: str, by: int = 1) -> None:
+        """Count records; `kind` completes the sentence "3 records ..."."""
+        self._counts[kind] += by
+
+    def notes(self) -> list[str]:
+        """Return a sentence for each kind of thing noted."""
+        counted = [
+            f"{n:,} {'record' if n == 1 else 'records'} {kind}."
+            for kind, n in sorted(self._counts.items())
+        ]
+        return [*self.remarks, *counted]
+
+    def _with_own_id(self, record: Record) -> Record:
+        """Return the record with an id that no earlier record has.
+
+        The second "a" becomes "a#2": an output line then names one record.
+        """
+        name, number = record.id, 1
+        while hash(name) in self._ids:
+            number += 1
+            name = f"{record.id}#{number}"
+        # Hashes, not texts: a file of a million records stays small.
+        self._ids.add(hash(name))
+        if number == 1:
+            return record
+        self.count("with an id used before in the file, numbered (#2, #3, ...)")
+        return replace(record, id=name)
+
+
+class Format(Protocol):
+    """One file format; an instance reads one file and can write it again.
+
+    A new format is a module with such a class, and its name in the table of
+    `tagger.formats`.
+    """
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+
+    def __init__(self, source: Source) -> None:
+        """Bind the format to the file that it reads."""
+
+    @staticmethod
+    def recognise(head: Head) -> bool:
+        """Tell from the first 64 KiB whether the file has this format."""
+
+    def read(self, door: Door) -> Iterator[Entry]:
+        """Yield the entries in file order."""
+
+    def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
+        """Write entries with their tags; `tagged` says whether any has tags."""

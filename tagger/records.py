@@ -1,0 +1,423 @@
+"""One paper record: its checked shape, its identity, and its duplicates."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tagger.errors import RecordError
+from tagger.fields import (
+    DEFAULT_NAMES,
+    MAX_TEXT,
+    NameTable,
+    as_authors,
+    as_labels,
+    as_text,
+    as_year,
+    clean_text,
+    is_missing,
+    plain_name,
+)
+from tagger.identity import (
+    arxiv_id,
+    normal_doi,
+    normal_name,
+    normal_title,
+    text_fingerprint,
+)
+
+__all__ = [
+    "Merged",
+    "Record",
+    "Tag",
+    "identity_keys",
+    "make_record",
+    "merge_same",
+    "normal_title",
+    "record_fields",
+]
+
+_TITLE_THAT_NAMES = len("title:") + 20
+_ID_FIELDS = frozenset(
+    {"arxiv", "arxivid", "eprint", "entryid", "url", "link", "archiveid"}
+)
+# Facts that differ between the documents of one paper without a contradiction.
+_JOINED = ("page_author", "area", "topic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A paper, as every part of the package behind the readers sees it.
+
+    Parameters
+    ----------
+    id : str
+        Name of the record in its file; never empty. Readers make one
+        (``"new.jsonl:17"``) where the file has none.
+    title, abstract : str
+        Text as it came, not cleaned; ``""`` when the file has none.
+    themes : tuple of str or None
+        Labels a person gave. ``()`` is "labelled: no theme applies",
+        ``None`` is "not labelled". They are never the same thing.
+    unsure : tuple of str
+        Themes a person could not decide; left out of training and counts.
+    year : int or None
+        Year of publication.
+    authors : tuple of str
+        In order; possibly cut, see `authors_cut`.
+    authors_cut : bool
+        True when the source says that the author list goes on.
+    subject : str or None
+        Subject class as the source gives it, such as ``"cs.LG"``.
+    venue : str or None
+        Journal, conference or preprint server.
+    doi : str or None
+        As the source gives it.
+    sources : tuple of str
+        Names of the files or documents that hold this paper, in reading
+        order.
+    line : int or None
+        First line (from 1) or row of the record in its source, for messages.
+    extra : mapping of str to object
+        Every other field, unchanged, under the source's own name.
+    """
+
+    id: str
+    title: str = ""
+    abstract: str = ""
+    themes: tuple[str, ...] | None = None
+    unsure: tuple[str, ...] = ()
+    year: int | None = None
+    authors: tuple[str, ...] = ()
+    authors_cut: bool = False
+    subject: str | None = None
+    venue: str | None = None
+    doi: str | None = None
+    sources: tuple[str, ...] = ()
+    line: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A theme given to a record.
+
+    Parameters
+    ----------
+    theme : str
+        Id of the theme.
+    probability : float
+        In [0, 1].
+    source : str, default="model"
+        Who gave it.
+    """
+
+    theme: str
+    probability: float
+    source: str = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Records without repeats, and how they came about.
+
+    Parameters
+    ----------
+    records : list of Record
+        One a paper, in the order of their first appearance.
+    groups : list of tuple of int
+        For each of `records`, the positions of its parts in the input.
+    conflicts : list of str
+        A sentence for each paper whose labels did not agree.
+    """
+
+    records: list[Record]
+    groups: list[tuple[int, ...]]
+    conflicts: list[str]
+
+
+def make_record(
+    fields: Mapping[str, Any],
+    *,
+    source: str,
+    line: int | None,
+    mapping: NameTable = DEFAULT_NAMES,
+    notes: Counter[str] | None = None,
+) -> Record:
+    """Check the fields of one record as a file gives them; the only door.
+
+    Parameters
+    ----------
+    fields : mapping of str to object
+        Names and values as the file has them.
+    source : str
+        Name of the file.
+    line : int or None
+        Line or row where the record starts, from 1.
+    mapping : NameTable
+        Which name means which field: `tagger.fields.name_table`.
+    notes : Counter, optional
+        Gains one for each kind of thing that had to be changed or is missing;
+        the keys complete the sentence "3 records ...".
+
+    Raises
+    ------
+    RecordError
+        If no field can be a title or an abstract, or a value has the wrong
+        type. The message names the file and the line.
+    """
+    where = source if line is None else f"{source}:{line}"
+    seen: set[str] = set()
+    known, extra = _sorted_fields(fields, mapping, seen)
+    if "title" not in known and "abstract" not in known:
+        raise RecordError(
+            f"{where}: the record has no title and no abstract; its fields are "
+            f"{_listing(fields)}. Name one with --map abstract=FIELD."
+        )
+
+    def text(name: str) -> str:
+        """Return a field's text, with what cannot be printed replaced."""
+        cleaned, changed = clean_text(as_text(known.get(name), name, where))
+        if changed:
+            seen.add("with control characters or broken Unicode, replaced")
+        if len(cleaned) > MAX_TEXT:
+            seen.add(f"with a text over {MAX_TEXT:,} characters, truncated")
+        return cleaned[:MAX_TEXT]
+
+    year = as_year(known.get("year"))
+    if year is None and not is_missing(known.get("year")) and known["year"] != "":
+        seen.add("with a year that cannot be read, left out")
+    authors, cut = as_authors(known.get("authors"), "authors", where)
+    record = Record(
+        id=text("id").strip() or where,
+        title=text("title"),
+        abstract=text("abstract"),
+        themes=as_labels(known.get("themes"), "themes", where),
+        unsure=as_labels(known.get("unsure"), "unsure", where) or (),
+        year=year,
+        authors=tuple(clean_text(name)[0] for name in authors),
+        authors_cut=cut or _is_true(known.get("authors_cut")),
+        subject=text("subject") or None,
+        venue=text("venue") or None,
+        doi=text("doi").strip() or None,
+        sources=as_labels(known.get("sources"), "sources", where) or (source,),
+        line=line,
+        extra=extra,
+    )
+    if not record.abstract.strip():
+        seen.add("without an abstract" if record.title.strip() else "without any text")
+    if notes is not None:
+        notes.update(seen)
+    return record
+
+
+def record_fields(record: Record) -> dict[str, Any]:
+    """Return the fields to write for a record; `make_record` reads them back.
+
+    Empty fields are left out, but ``themes`` of ``()`` is written as ``[]``:
+    it says that a person found no theme.
+    """
+    fields: dict[str, Any] = {"id": record.id, "title": record.title}
+    fields["abstract"] = record.abstract
+    for name in ("year", "subject", "venue", "doi"):
+        if (value := getattr(record, name)) is not None:
+            fields[name] = value
+    if record.authors:
+        fields["authors"] = list(record.authors)
+    if record.authors_cut:
+        fields["authors_cut"] = True
+    if record.themes is not None:
+        fields["themes"] = list(record.themes)
+    if record.unsure:
+        fields["unsure"] = list(record.unsure)
+    fields["sources"] = list(record.sources)
+    return fields | {k: v for k, v in record.extra.items() if k not in fields}
+
+
+def identity_keys(record: Record) -> tuple[str, ...]:
+    """Return the names by which a paper is known, the surest first.
+
+    Two records that share a key are the same paper. The keys are the arXiv id
+    without its version, the DOI, the title with the first author, and the text
+    of the abstract where it is long enough to name a paper.
+
+    Examples
+    --------
+    >>> identity_keys(Record(id="2401.00001v2", title="On Tags", authors=("A Li",)))
+    ('arxiv:2401.00001', 'title:ontags|li')
+    """
+    keys = []
+    names = [record.id, record.doi or ""]
+    names += [
+        value
+        for name, value in record.extra.items()
+        if isinstance(value, str) and plain_name(name) in _ID_FIELDS
+    ]
+    keys += [f"arxiv:{found}" for name in names if (found := arxiv_id(name))]
+    doi = normal_doi(record.doi) if record.doi else None
+    if doi and not doi.startswith("10.48550/"):
+        keys.append(f"doi:{doi}")
+    if title := normal_title(record.title):
+        first = normal_name(record.authors[0]) if record.authors else ""
+        keys.append(f"title:{title}|{first}")
+    if fingerprint := text_fingerprint(record.abstract):
+        keys.append(f"text:{fingerprint}")
+    return tuple(dict.fromkeys(keys))
+
+
+def merge_same(records: Iterable[Record]) -> Merged:
+    """Make one record of the records of one paper, with all their sources.
+
+    The first record of a paper gives its id and its fields; later ones fill
+    what is empty. Labels and undecided themes are united; where two records
+    are labelled differently, `conflicts` says so. Records with different arXiv
+    ids are never merged. A record without authors is the paper of the same
+    title when there is only one such.
+    """
+    listed = list(records)
+    groups = _groups([identity_keys(record) for record in listed])
+    merged, conflicts = [], []
+    for group in groups:
+        record = listed[group[0]]
+        for position in group[1:]:
+            conflicts += _conflict(record, listed[position])
+            record = _united(record, listed[position])
+        merged.append(record)
+    return Merged(merged, groups, conflicts)
+
+
+def _sorted_fields(
+    fields: Mapping[str, Any], mapping: NameTable, seen: set[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return values by field of a record, and the rest under its own name."""
+    ranked: dict[str, list[tuple[bool, int, str]]] = defaultdict(list)
+    extra: dict[str, Any] = {}
+    for name, value in fields.items():
+        if isinstance(value, float) and is_missing(value):
+            seen.add("with a NaN, read as missing")
+            value = None
+        extra[name] = value
+        if target := mapping.get(plain_name(name)):
+            empty = value is None or value == ""
+            ranked[target[0]].append((empty, target[1], name))
+    # The preferred name wins, but not when it is empty and another is not.
+    known = {target: extra.pop(min(names)[2]) for target, names in ranked.items()}
+    return known, extra
+
+
+def _groups(keys: Sequence[tuple[str, ...]]) -> list[tuple[int, ...]]:
+    """Return the positions that share keys, in order of first appearance."""
+    parent = list(range(len(keys)))
+    arxiv = [{key for key in own if key.startswith("arxiv:")} for own in keys]
+
+    def root(position: int) -> int:
+        """Return the first position of the group, shortening the way to it."""
+        while parent[position] != position:
+            parent[position] = parent[parent[position]]
+            position = parent[position]
+        return position
+
+    def join(one: int, other: int) -> None:
+        """Make one group of two, unless their arXiv ids say otherwise."""
+        first, second = sorted((root(one), root(other)))
+        if arxiv[first] and arxiv[second] and arxiv[first].isdisjoint(arxiv[second]):
+            return
+        parent[second] = first
+        arxiv[first] |= arxiv[second]
+
+    owner: dict[str, int] = {}
+    for position, own in enumerate(keys):
+        for key in own:
+            join(position, owner.setdefault(key, position))
+    for unnamed, named in _same_title(keys):
+        if len({root(position) for position in named}) == 1:
+            join(unnamed, named[0])
+    groups: dict[int, list[int]] = defaultdict(list)
+    for position in range(len(keys)):
+        groups[root(position)].append(position)
+    return [tuple(group) for group in groups.values()]
+
+
+def _same_title(keys: Sequence[tuple[str, ...]]) -> Iterable[tuple[int, list[int]]]:
+    """Yield a record without authors and those of its title that have some."""
+    with_authors: dict[str, list[int]] = defaultdict(list)
+    without: dict[str, int] = {}
+    for position, own in enumerate(keys):
+        for key in own:
+            title, _, author = key.partition("|")
+            # Short titles ("Editorial") are shared by many papers.
+            if not title.startswith("title:") or len(title) < _TITLE_THAT_NAMES:
+                continue
+            if author:
+                with_authors[title].append(position)
+            else:
+                without.setdefault(title, position)
+    for title, position in without.items():
+        if title in with_authors:
+            yield position, with_authors[title]
+
+
+def _united(first: Record, second: Record) -> Record:
+    """Return the first record with what only the second knows."""
+    fuller = second.authors if first.authors_cut or not first.authors else ()
+    extra = {**second.extra, **first.extra}
+    for name in _JOINED:
+        values = [r.extra[name] for r in (first, second) if r.extra.get(name)]
+        parts = [part for value in values for part in str(value).split("; ")]
+        if parts:
+            extra[name] = "; ".join(dict.fromkeys(parts))
+    themes = first.themes
+    if second.themes is not None:
+        themes = tuple(dict.fromkeys((*(first.themes or ()), *second.themes)))
+    unsure = dict.fromkeys((*first.unsure, *second.unsure))
+    return replace(
+        first,
+        title=first.title or second.title,
+        abstract=first.abstract or second.abstract,
+        themes=themes,
+        unsure=tuple(theme for theme in unsure if theme not in (themes or ())),
+        year=first.year if first.year is not None else second.year,
+        authors=fuller or first.authors,
+        authors_cut=second.authors_cut if fuller else first.authors_cut,
+        subject=first.subject or second.subject,
+        venue=first.venue or second.venue,
+        doi=first.doi or second.doi,
+        sources=tuple(dict.fromkeys((*first.sources, *second.sources))),
+        extra=extra,
+    )
+
+
+def _conflict(first: Record, second: Record) -> list[str]:
+    """Return a sentence if two records of one paper are labelled differently."""
+    if first.themes is None or second.themes is None:
+        return []
+    one, other = set(first.themes), set(second.themes)
+    undecided = (one & set(second.unsure)) | (other & set(first.unsure))
+    if one == other and not undecided:
+        return []
+    sentence = (
+        f"{_place(first)} and {_place(second)} are the same paper, labelled "
+        f"{sorted(one)} and {sorted(other)}; all these labels are kept."
+    )
+    return [sentence]
+
+
+def _place(record: Record) -> str:
+    """Return where a record stands, for a message."""
+    source = record.sources[0] if record.sources else ""
+    where = f"{source}:{record.line}" if record.line is not None else source
+    return where if where == record.id or not where else f"{record.id!r} ({where})"
+
+
+def _is_true(value: Any) -> bool:
+    """Read a truth value from JSON or from a table."""
+    return value is True or str(value).strip().lower() in {"true", "1", "yes"}
+
+
+def _listing(names: Iterable[str]) -> str:
+    """Return names for a message, the first ten of them."""
+    listed = [str(name) for name in names]
+    rest = f" and {len(listed) - 10} more" if len(listed) > 10 else ""
+    return f"{listed[:10]}{rest}"
