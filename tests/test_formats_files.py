@@ -10,6 +10,7 @@ import stat
 import sys
 
 import pytest
+from backports import zstd
 
 from tagger.errors import RecordError
 from tagger.formats import (
@@ -79,11 +80,28 @@ def test_an_empty_file_of_records_has_none(tmp_path):
     assert (list(opened), opened.format) == ([], "jsonl")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "format", "by"),
+    [
+        ("x.csv", LINES, None, "content"),
+        ("x.jsonl", "{", None, "name"),
+        ("x.csv", LINES, "jsonl", "option"),
+        ("x", "We tag.", None, "default"),
+    ],
+)
+def test_a_reading_says_by_what_its_format_is_known(name, text, format, by):
+    file = io.BytesIO(text.encode())
+    file.name = name
+    assert read_entries(file, format=format).recognised_by == by
+
+
 def test_plain_text_is_tagged_as_json_lines():
     opened = reading("We tag.")
     out = io.BytesIO()
     write_entries(((e, [Tag("x", 0.123456)]) for e in opened), out, reading=opened)
-    assert json.loads(out.getvalue())["tags"] == [{"theme": "x", "probability": 0.1235}]
+    assert json.loads(out.getvalue())["tags"] == [
+        {"theme": "x", "probability": 0.1235, "source": "model"}
+    ]
 
 
 def test_content_goes_before_the_name(tmp_path):
@@ -99,7 +117,9 @@ def test_the_name_decides_where_the_content_does_not(tmp_path):
     assert entry.problem.startswith("new.jsonl:1: this is not JSON")
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress]
+)
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
 def test_packed_files_are_known_by_their_content(tmp_path, pack, name):
     path = tmp_path / name
@@ -132,26 +152,61 @@ def test_standard_input_is_read(monkeypatch):
     assert not stdin.buffer.closed
 
 
-@pytest.mark.parametrize(
-    ("at", "data"),
-    [
-        (1, b"x\xf6y"),
-        (9, b"Some text\xf6"),
-        (70_000, b"x" * 70_000 + b"\xf6 y"),
-        (70_001, b"x" * 69_997 + "é".encode() + b"xx\xf6"),
-    ],
-)
-def test_bytes_of_another_encoding_are_named_by_their_offset(at, data):
+def test_western_text_is_recognised_and_said_with_its_offset():
+    opened = reading(b'{"title": "Schr\xf6dinger\x92s"}\n{"title": "T"}\n')
+    first, _ = opened
+    assert first.record.title == "Schrödinger’s"
+    assert opened.notes[0] == (
+        "stream: byte 15 (0xf6) is not UTF-8 text, so the file is read as cp1252 "
+        "(Western); if that is wrong, give --encoding."
+    )
+
+
+@pytest.mark.parametrize("encoding", ["koi8-r", "gb18030", "utf-8-broken"])
+def test_other_encodings_are_refused_with_the_offset_and_the_option(encoding):
+    if encoding == "utf-8-broken":
+        data = "é".encode() + b" \xf6 \xf6 \xf6"
+    else:
+        data = {"koi8-r": "Тема", "gb18030": "论文检索"}[encoding].encode(encoding)
     with pytest.raises(
         RecordError,
-        match=rf"stream: byte {at:,} \(0xf6\) is not UTF-8 text .*--encoding cp1252",
+        match=r"stream: byte \d+ \(0x..\) is not UTF-8 text. Give the encoding of the "
+        r"file, for example --encoding cp1252 or --encoding gb18030",
+    ):
+        reading(b"title " + data)
+
+
+def test_bad_bytes_far_into_a_file_are_shown_counted_and_kept():
+    data = LINES.encode() * 2000 + b'{"title": "caf\xe9"}\n' + LINES.encode()
+    opened = reading(data)
+    entries = list(opened)
+    assert entries[4000].record.title == "caf\ufffd"
+    assert opened.notes[0] == (
+        "stream: bytes that are not UTF-8 text: 1, the first on line 4,001, read as "
+        "U+FFFD and kept in the file; give its --encoding, such as cp1252, if it has "
+        "another."
+    )
+    out = io.BytesIO()
+    write_entries([(e, None) for e in entries], out, reading=opened)
+    assert out.getvalue() == data
+
+
+def test_a_bad_byte_in_text_of_two_byte_units_is_refused_with_its_offset():
+    data = b"\xff\xfe" + LINES.encode("utf-16-le") + b"\x00\xdc" * 2
+    with pytest.raises(
+        RecordError, match=rf"byte {len(data) - 4:,} \(0x00\) is not UTF-16-LE text"
     ):
         list(reading(data))
 
 
-def test_the_offset_counts_the_byte_order_mark():
-    with pytest.raises(RecordError, match=r"byte 4 \(0xf6\)"):
-        list(reading(b"\xef\xbb\xbfx\xf6 "))
+@pytest.mark.parametrize("name", ["x.xml", "x.bib"])
+def test_a_declared_encoding_is_used(name):
+    declared = '<?xml version="1.0" encoding="ISO-8859-2"?><dblp><article key="k">' \
+        "<title>Łódź</title></article></dblp>"  # fmt: skip
+    if name == "x.bib":
+        declared = "% Encoding: ISO-8859-2\n@misc{k, title = {Łódź}}\n"
+    (entry,) = reading(declared.encode("iso-8859-2"))
+    assert entry.record.title == "Łódź"
 
 
 def test_a_given_encoding_is_used():
@@ -270,13 +325,16 @@ def test_a_broken_run_leaves_the_old_file_and_nothing_beside_it(tmp_path):
     assert os.listdir(tmp_path) == ["x.jsonl"]
 
 
-def test_a_packed_target_is_packed_the_same_way_each_time(tmp_path):
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz", "zst"])
+def test_a_packed_target_is_packed_the_same_way_each_time(tmp_path, packing):
     source = tmp_path / "x.jsonl"
     source.write_text(LINES, encoding="utf-8")
-    for name in ("a.gz", "b.gz"):
-        copied(source, tmp_path / name)
-    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
-    assert len(read_records(tmp_path / "a.gz")) == 2
+    first, second = (tmp_path / f"{name}.{packing}" for name in "ab")
+    for target in (first, second):
+        copied(source, target)
+    assert first.read_bytes() == second.read_bytes()
+    assert not first.read_bytes().startswith(b"{")
+    assert len(read_records(first)) == 2
 
 
 def test_a_target_that_cannot_be_written_is_named(tmp_path):
@@ -315,5 +373,8 @@ def test_real_records_are_written_back_whole(shared, tags):
     else:
         old = path.read_text(encoding="utf-8").splitlines()
         new = out.getvalue().decode().splitlines()
-        added = ', "tags": [{"theme": "x", "probability": 0.5}]}'
+        added = (
+            ', "tags": [{"theme": "x", "probability": 0.5, "source": "model"}], '
+            '"tagger": {"written": ["x"]}}'
+        )
         assert new == [line[:-1] + added for line in old]

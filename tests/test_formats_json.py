@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagger.errors import RecordError
@@ -14,9 +14,10 @@ from tagger.records import Tag
 
 TAGS = [Tag("moe", 0.91), Tag("optimizers", 0.75)]
 WRITTEN = [
-    {"theme": "moe", "probability": 0.91},
-    {"theme": "optimizers", "probability": 0.75},
+    {"theme": "moe", "probability": 0.91, "source": "model"},
+    {"theme": "optimizers", "probability": 0.75, "source": "model"},
 ]
+MEMORY = {"written": ["moe", "optimizers"]}
 
 
 def reading(data, **options):
@@ -115,6 +116,11 @@ def test_repeated_ids_are_numbered_and_noted():
     )
 
 
+def test_one_id_for_all_records_takes_no_longer_than_many():
+    opened = reading('{"id": "a", "title": "T"}\n' * 20_000)
+    assert [e.id for e in opened][-1] == "a#20000"
+
+
 def test_lone_surrogates_are_replaced_and_the_line_is_kept():
     data = '{"title": "a\\ud83d"}\n{"title": "\\ud83d\\ude00"}\n'
     assert [e.record.title for e in reading(data)] == ["a\ufffd", "\U0001f600"]
@@ -124,8 +130,10 @@ def test_lone_surrogates_are_replaced_and_the_line_is_kept():
 def test_tags_are_added_and_nothing_else_changes():
     data = '{"id":1.0,"title":"T"}\r\n{ "title" : "U" , "n" : 1E5 }'
     assert rewritten(data, TAGS[:1]).decode() == (
-        '{"id":1.0,"title":"T","tags":[{"theme":"moe","probability":0.91}]}\r\n'
-        '{ "title" : "U" , "n" : 1E5, "tags": [{"theme": "moe", "probability": 0.91}] }'
+        '{"id":1.0,"title":"T","tags":[{"theme":"moe","probability":0.91,'
+        '"source":"model"}],"tagger":{"written":["moe"]}}\r\n'
+        '{ "title" : "U" , "n" : 1E5, "tags": [{"theme": "moe", "probability": 0.91, '
+        '"source": "model"}], "tagger": {"written": ["moe"]} }'
     )
 
 
@@ -136,7 +144,15 @@ def test_tags_are_added_and_nothing_else_changes():
         ('{"a": 1}', '{"a": 1, "tags": []}'),
         ('{"a":1}', '{"a":1,"tags":[]}'),
         ('{\n  "a": 1\n}', '{\n  "a": 1,\n  "tags": []\n}'),
-        ('{"tags": [{"theme": "x"}], "a": 1}', '{"tags": [], "a": 1}'),
+        (
+            '{"tags": [{"theme": "x", "probability": 1}], "a": 1}',
+            '{"tags": [], "a": 1}',
+        ),
+        (
+            '{"tags": [{"theme": "x", "by": 1}], "a": 1}',
+            '{"tags": [{"theme": "x", "by": 1}], "a": 1}',
+        ),
+        ('{"tagger": 1}', '{"tagger": 1, "model_tags": []}'),
         ('{"tags": null}', '{"tags": []}'),
         ('{"tags": "mine"}', '{"tags": "mine", "model_tags": []}'),
         ('{"tags": [{"tag": "m"}]}', '{"tags": [{"tag": "m"}], "model_tags": []}'),
@@ -154,12 +170,15 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), VALUES), st.sampled_from([None, 2]))
-def test_tagging_any_object_changes_one_field(fields, indent):
+def test_tagging_any_object_changes_two_fields(fields, indent):
     again = json.loads(tagged_object(json.dumps(fields, indent=indent), TAGS))
-    name = "tags" if again.get("tags") == WRITTEN else "model_tags"
-    assert again.pop(name) == WRITTEN
-    fields.pop(name, None)
+    prefix = "" if again.get("tags") == WRITTEN else "model_"
+    assert again.pop(f"{prefix}tags") == WRITTEN
+    assert again.pop(f"{prefix}tagger") == MEMORY
+    for name in (f"{prefix}tags", f"{prefix}tagger"):
+        fields.pop(name, None)
     assert again == fields
 
 
@@ -238,6 +257,7 @@ def test_text_that_is_no_json_document_is_refused_by_name():
         list(reading("abc", format="json"))
 
 
+@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries({"title": st.text()}, optional={"x": VALUES})))
 def test_any_records_survive_writing_and_reading(records):
     lines = "".join(json.dumps(r) + "\n" for r in records)
@@ -246,4 +266,5 @@ def test_any_records_survive_writing_and_reading(records):
     assert rewritten(document, None, format="json") == document.encode()
     tagged = json.loads(rewritten(document, TAGS, format="json"))
     assert [r.pop("tags") for r in tagged] == [WRITTEN] * len(records)
+    assert [r.pop("tagger") for r in tagged] == [MEMORY] * len(records)
     assert tagged == records

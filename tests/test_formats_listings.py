@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tagger.duplicates import merge_same
 from tagger.formats import read_entries, read_records, write_entries
-from tagger.records import Tag, make_record, merge_same
+from tagger.records import Tag, make_record
 
 FACTS = Path(__file__).with_name("source_documents.tsv")
 COUNTS = {
@@ -149,7 +150,7 @@ def test_listings_are_written_as_json_lines_that_read_back():
     write_entries(((e, [Tag("x", 0.5)]) for e in entries), out, reading=listing)
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [line.pop("tags") for line in lines] == [
-        [{"theme": "x", "probability": 0.5}]
+        [{"theme": "x", "probability": 0.5, "source": "model"}]
     ] * 2
     for line, entry in zip(lines, entries, strict=True):
         again = make_record(line, source="o", line=entry.line)

@@ -6,7 +6,7 @@ import io
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagger.errors import RecordError
@@ -14,6 +14,8 @@ from tagger.formats import read_entries, write_entries
 from tagger.records import Tag
 
 TAGS = [Tag("moe", 0.91), Tag("optimizers", 0.75)]
+MEMORY = '{"written": {"moe": 0.91, "optimizers": 0.75}}'
+ONE = '"{""written"": {""moe"": 0.91}}"'
 
 
 def reading(data, **options):
@@ -88,6 +90,15 @@ def test_a_quote_that_is_never_closed_loses_its_own_row_only():
     assert rewritten(text, None) == text.encode()
 
 
+def test_a_stray_quote_does_not_join_two_rows_of_the_right_width():
+    text = 'id,title,abstract\na,"T,A\nb,"U",B\nc,T,A\n'
+    bad, second, third = reading(text)
+    assert bad.line == 2
+    assert bad.record is None
+    assert [(e.id, e.line) for e in (second, third)] == [("b", 3), ("c", 4)]
+    assert rewritten(text, None) == text.encode()
+
+
 def test_a_quote_never_closed_in_the_last_cell_is_named():
     bad = list(reading('id,title,abstract\na,T,A\nb,T,"A\n'))[-1]
     assert bad.problem == "stream:3: a quote is opened and never closed."
@@ -111,13 +122,13 @@ def test_the_delimiter_hint_of_excel_is_honoured_and_kept():
     assert rewritten(text, None) == text.encode()
 
 
-def test_tags_fill_two_more_columns_and_quotes_stay():
+def test_tags_fill_three_more_columns_and_quotes_stay():
     text = '"id","title"\r\n"a","T"\r\n"b",U,\r\nshort\r\n'
-    assert rewritten(text, TAGS).decode() == (
-        '"id","title",tags,tag_probabilities\r\n'
-        '"a","T",moe; optimizers,0.91; 0.75\r\n'
-        '"b",U,moe; optimizers,0.91; 0.75\r\n'
-        "short,,\r\n"
+    assert rewritten(text, TAGS[:1]).decode() == (
+        '"id","title",tags,tag_probabilities,tagger\r\n'
+        f'"a","T",moe,0.91,{ONE}\r\n'
+        f'"b",U,moe,0.91,{ONE}\r\n'
+        "short,,,\r\n"
     )
 
 
@@ -127,16 +138,17 @@ def test_a_row_too_long_does_not_fit_the_longer_header():
 
 
 def test_tags_are_replaced_on_tagging_again():
-    once = rewritten("id,title\na,T\n", TAGS)
-    assert rewritten(once, TAGS[:1]) == (
-        b"id,title,tags,tag_probabilities\na,T,moe,0.91\n"
+    once = rewritten('id,title\n"a",T\n', TAGS)
+    assert rewritten(once, TAGS[:1]).decode() == (
+        f'id,title,tags,tag_probabilities,tagger\n"a",T,moe,0.91,{ONE}\n'
     )
-    assert rewritten(once, None) == once
+    assert rewritten(once, None) == rewritten(once, TAGS) == once
 
 
 def test_a_foreign_column_of_the_same_name_is_left_alone():
-    assert rewritten("title,tags\nT,mine\n", TAGS[:1]) == (
-        b"title,tags,model_tags,model_tag_probabilities\nT,mine,moe,0.91\n"
+    assert rewritten("title,tags\nT,mine\n", TAGS[:1]).decode() == (
+        "title,tags,model_tags,model_tag_probabilities,model_tagger\n"
+        f"T,mine,moe,0.91,{ONE}\n"
     )
 
 
@@ -146,7 +158,7 @@ def test_entries_without_tags_get_empty_cells():
     out = io.BytesIO()
     write_entries([(first, None), (second, [])], out, reading=opened)
     assert out.getvalue() == (
-        b"title,year,tags,tag_probabilities\nT,1999,,\nU,2000,,\n"
+        b"title,year,tags,tag_probabilities,tagger\nT,1999,,,\nU,2000,,,\n"
     )
 
 
@@ -180,6 +192,7 @@ def test_a_letter_that_the_encoding_lacks_is_named():
 CELL = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters='\n"'))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(CELL, CELL), max_size=6), st.sampled_from(",;\t|"))
 def test_any_table_survives_writing_and_reading(rows, delimiter):
     out = io.StringIO()
@@ -193,7 +206,7 @@ def test_any_table_survives_writing_and_reading(rows, delimiter):
     tagged = io.StringIO(rewritten(text, TAGS, format=kind).decode(), newline="")
     again = [tuple(row) for row in csv.reader(tagged, delimiter=delimiter)][1:]
     if rows:
-        assert again == [(*row, "moe; optimizers", "0.91; 0.75") for row in rows]
+        assert again == [(*r, "moe; optimizers", "0.91; 0.75", MEMORY) for r in rows]
 
 
 def parquet(table, **options):
@@ -223,9 +236,9 @@ def test_parquet_rows_are_read_and_lists_of_labels_kept_apart_from_null():
     assert [e.record.abstract for e in entries] == ["A", "B ", ""]
 
 
-def test_parquet_is_written_with_its_types_and_two_more_columns():
+def test_parquet_is_written_with_its_types_and_three_more_columns():
     again = pq.read_table(io.BytesIO(rewritten(parquet(TABLE), TAGS)))
-    assert again.drop(["tags", "tag_probabilities"]).equals(TABLE)
+    assert again.drop(["tags", "tag_probabilities", "tagger"]).equals(TABLE)
     assert again["tags"].to_pylist() == ["moe; optimizers"] * 3
     assert again["tag_probabilities"].to_pylist() == ["0.91; 0.75"] * 3
 
@@ -240,7 +253,7 @@ def test_parquet_tags_are_replaced_on_tagging_again():
     once = rewritten(parquet(TABLE), TAGS)
     again = pq.read_table(io.BytesIO(rewritten(once, TAGS[:1])))
     assert again["tags"].to_pylist() == ["moe"] * 3
-    assert again.num_columns == TABLE.num_columns + 2
+    assert again.num_columns == TABLE.num_columns + 3
 
 
 def test_parquet_in_many_batches_keeps_its_order():

@@ -1,31 +1,22 @@
-"""The checked door, the identity of papers, and merging."""
+"""The checked door, and the identity of papers."""
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tagger.errors import RecordError
-from tagger.fields import (
-    MAX_TEXT,
-    as_authors,
-    as_labels,
-    as_text,
-    as_year,
-    name_table,
-    plain_name,
-)
+from tagger.fields import name_table, plain_name
 from tagger.identity import arxiv_id, normal_doi, normal_name, normal_title
 from tagger.records import (
     Record,
     identity_keys,
     make_record,
-    merge_same,
     record_fields,
 )
+from tagger.values import MAX_TEXT, as_authors, as_labels, as_text, as_year
 
 LONG = " ".join(f"word{n}" for n in range(40))
 
@@ -326,69 +317,3 @@ def test_a_short_notice_names_no_paper():
 def test_old_ids_of_two_archives_are_two_papers():
     keys = [identity_keys(Record(id=i)) for i in ("hep-th/9901001v1", "cs/9901001v1")]
     assert keys == [("arxiv:hep-th/9901001",), ("arxiv:cs/9901001",)]
-
-
-def test_two_versions_become_one_record_with_both_sources():
-    first = Record(id="2401.00001v1", title="On Tags", sources=("a",), year=2024)
-    second = Record(
-        id="2401.00001v2", title="On New Tags", abstract="A", sources=("b",)
-    )
-    merged = merge_same([first, Record(id="z", title="Other"), second])
-    assert merged.groups == [(0, 2), (1,)]
-    record = merged.records[0]
-    assert (record.id, record.title, record.abstract) == (
-        "2401.00001v1",
-        "On Tags",
-        "A",
-    )
-    assert record.sources == ("a", "b")
-    assert merged.conflicts == []
-
-
-def test_labels_are_united_and_a_contradiction_is_reported():
-    one = Record(id="a", title="T", themes=("x",), unsure=("y", "z"), line=1)
-    one = replace(one, sources=("f",))
-    other = Record(id="b", title="T", themes=("y",), line=2, sources=("g",))
-    merged = merge_same([one, other])
-    assert merged.records[0].themes == ("x", "y")
-    assert merged.records[0].unsure == ("z",)
-    assert merged.conflicts == [
-        "'a' (f:1) and 'b' (g:2) are the same paper, labelled ['x'] and ['y']; all "
-        "these labels are kept."
-    ]
-
-
-def test_an_unlabelled_copy_takes_the_labels_without_a_conflict():
-    labelled = Record(id="a", title="On Tags", themes=())
-    merged = merge_same([Record(id="b", title="On Tags"), labelled])
-    assert merged.records[0].themes == ()
-    assert merged.conflicts == []
-
-
-def test_one_title_with_two_arxiv_ids_is_two_papers():
-    ids = ("2401.00001", "2401.00002")
-    records = [Record(id=name, title="Report of the group") for name in ids]
-    assert len(merge_same(records).records) == 2
-
-
-def test_one_title_with_two_first_authors_is_two_papers():
-    title = "A survey of tagging scientific papers"
-    records = [Record(id=n, title=title, authors=(n,)) for n in ("Ada Li", "Bo Wu")]
-    assert len(merge_same(records).records) == 2
-
-
-@pytest.mark.parametrize(("title", "papers"), [("Editorial", 2), (LONG, 1)])
-def test_a_long_title_without_authors_is_the_one_paper_of_that_title(title, papers):
-    records = [
-        Record(id="a", title=title),
-        Record(id="b", title=title, authors=("Li",)),
-    ]
-    assert len(merge_same(records).records) == papers
-
-
-@given(st.lists(st.sampled_from(["A b", "C d", "E f", ""]), max_size=12))
-def test_merging_loses_no_record_and_merges_no_more_the_second_time(titles):
-    records = [Record(id=str(n), title=title) for n, title in enumerate(titles)]
-    merged = merge_same(records)
-    assert sorted(n for group in merged.groups for n in group) == [*range(len(titles))]
-    assert merge_same(merged.records).records == merged.records

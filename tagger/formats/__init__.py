@@ -7,30 +7,40 @@ adding one is adding its class to `FORMATS`.
 
 from __future__ import annotations
 
+import os
+import re
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from types import TracebackType
+from pathlib import Path
 
 from tagger.errors import RecordError
 from tagger.fields import name_table
 from tagger.formats.author_page import AuthorPage
+from tagger.formats.bibtex import Bibtex
+from tagger.formats.dblp import Dblp
 from tagger.formats.delimited import Csv, Tsv
-from tagger.formats.entries import Door, Entry, Format, Tagged
+from tagger.formats.endnote_xml import EndnoteXml
+from tagger.formats.entries import Door, Entry, Format
+from tagger.formats.feeds import Atom, Rss
 from tagger.formats.json_document import JsonDocument
 from tagger.formats.json_lines import JsonLines
-from tagger.formats.output import TargetLike, open_target
+from tagger.formats.oai import Oai
+from tagger.formats.output import TargetLike
 from tagger.formats.parquet import Parquet
 from tagger.formats.plain_text import PlainText
+from tagger.formats.pubmed_xml import PubmedXml
+from tagger.formats.reading import Reading, summary_line
 from tagger.formats.search_listing import SearchListing
 from tagger.formats.sources import Source, SourceLike, open_source
+from tagger.formats.tag_lines import Nbib, Ris
+from tagger.formats.xml_text import root_of
 from tagger.records import Record, Tag
 
 __all__ = [
     "FORMATS",
     "Entry",
     "Reading",
+    "files_in",
     "read_entries",
     "read_records",
     "summary_line",
@@ -39,10 +49,19 @@ __all__ = [
 
 FORMATS: tuple[type[Format], ...] = (
     Parquet,
+    Atom,
+    Rss,
+    Oai,
+    PubmedXml,
+    EndnoteXml,
+    Dblp,
     AuthorPage,
     SearchListing,
     JsonLines,
     JsonDocument,
+    Ris,
+    Nbib,
+    Bibtex,
     Tsv,
     Csv,
     PlainText,
@@ -50,91 +69,31 @@ FORMATS: tuple[type[Format], ...] = (
 """Every format, in the order in which a file is asked whether it is one."""
 
 
-class Reading:
-    """The entries of one file: iterate once, then ask what came of it.
+_MARKUP = re.compile(r"\s*<(?:\?xml|!doctype|html)\b", re.IGNORECASE)
 
-    Attributes
-    ----------
-    name : str
-        Name of the file.
-    format : str
-        Name of the format recognised.
-    n_read, n_used, n_skipped : int
-        Entries so far; ``n_read == n_used + n_skipped``.
-    reasons : Counter of str
-        Why entries were skipped, in a few words, and how many.
+
+def files_in(folder: str | os.PathLike[str]) -> tuple[list[Path], list[Path]]:
+    """Return the files of records in a folder, sorted, and the other files.
+
+    A file is one of records if its content or its name says so. Folders inside
+    are searched too; hidden files, and folders behind links, are not.
+
+    Raises
+    ------
+    RecordError
+        If the folder cannot be read.
     """
-
-    def __init__(self, source: Source, kind: type[Format], door: Door) -> None:
-        self.name = source.name
-        self.format = kind.name
-        self.n_read = 0
-        self.n_used = 0
-        self.reasons: Counter[str] = Counter()
-        self._source = source
-        self._format = kind(source)
-        self._door = door
-        self._started = False
-
-    def __iter__(self) -> Iterator[Entry]:
-        """Yield the entries in file order."""
-        if self._started:
-            raise RuntimeError(
-                f"The reading of {self.name} was started before; read the file again."
-            )
-        self._started = True
-        return self._entries()
-
-    def __enter__(self) -> Reading:
-        """Return the reading; leaving the block closes the file."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the file."""
-        self.close()
-
-    def close(self) -> None:
-        """Close the file; done by itself when the last entry was read."""
-        self._source.close()
-
-    @property
-    def n_skipped(self) -> int:
-        """Return how many entries could not be used so far."""
-        return self.n_read - self.n_used
-
-    @property
-    def notes(self) -> list[str]:
-        """Return what the user should know, a sentence for each kind."""
-        return self._door.notes()
-
-    @property
-    def summary_line(self) -> str:
-        """Return "read N, used M, skipped K (why)" and the notes."""
-        return summary_line([self])
-
-    def write(self, pairs: Iterable[Tagged], target: TargetLike) -> None:
-        """Write entries of this reading; see `write_entries`."""
-        pairs, tagged = _until_tagged(pairs)
-        with open_target(target) as out:
-            self._format.write(pairs, out, tagged=tagged)
-
-    def _entries(self) -> Iterator[Entry]:
-        """Yield and count the entries, then close the file."""
+    records: list[Path] = []
+    others: list[Path] = []
+    for path in sorted(_walk(Path(folder))):
         try:
-            for entry in self._format.read(self._door):
-                self.n_read += 1
-                if entry.record is None:
-                    self.reasons[entry.reason or "not usable"] += 1
-                else:
-                    self.n_used += 1
-                yield entry
-        finally:
-            self.close()
+            with open_source(path) as source:
+                known = source.head.text.strip() and _by_content(source)
+                found = bool(known) or _by_name(source) is not None
+        except RecordError:
+            found = False
+        (records if found else others).append(path)
+    return records, others
 
 
 def read_entries(
@@ -149,11 +108,11 @@ def read_entries(
     Parameters
     ----------
     source : path, "-" or open file
-        Packed files (gzip, bz2, xz) are unpacked on the way.
+        Packed files (gzip, bz2, xz, zstd) are unpacked on the way.
     format : str, optional
         Name of the format, to overrule what the content says.
     encoding : str, optional
-        Encoding of the text; UTF-8, or what a byte order mark says.
+        Encoding of the text; UTF-8, or what the file shows or says.
     mapping : mapping of str to str or sequence of str, optional
         Field of a record to its name in the file: ``{"abstract": "summary"}``.
 
@@ -175,8 +134,12 @@ def read_entries(
             f"The format {format!r} is not known; expected one of {sorted(kinds)}."
         )
     opened = open_source(source, encoding=encoding)
-    kind = kinds[format] if format else _recognised(opened)
-    return Reading(opened, kind, Door(opened.name, names))
+    try:
+        found = (kinds[format], "option") if format else _recognised(opened)
+    except RecordError:
+        opened.close()
+        raise
+    return Reading(opened, *found, Door(opened.name, names))
 
 
 def read_records(
@@ -186,7 +149,7 @@ def read_records(
     encoding: str | None = None,
     mapping: Mapping[str, str | Sequence[str]] | None = None,
 ) -> list[Record]:
-    """Return the usable records of one or more files, in file order.
+    """Return the usable records of files, or of folders of them, in file order.
 
     Warns once a file with the summary line if entries had to be skipped.
 
@@ -201,7 +164,7 @@ def read_records(
     else:
         listed = sources
     records: list[Record] = []
-    for source in listed:
+    for source in _files(listed):
         problem = None
         with read_entries(
             source, format=format, encoding=encoding, mapping=mapping
@@ -228,11 +191,14 @@ def write_entries(
 ) -> None:
     """Write entries back in the format they were read in, with their tags.
 
-    JSON records get the field ``tags``, tables the columns ``tags`` and
-    ``tag_probabilities``; ``model_tags`` and so on where the file uses those
-    names for something else. Everything else stays as it came, unusable
-    entries too. Plain text and listings, which have no place for tags, are
-    written as JSON Lines.
+    What each format holds is said in `tagger.formats.history`: JSON records
+    get the fields ``tags`` and ``tagger``, tables the columns ``tags``,
+    ``tag_probabilities`` and ``tagger`` (``model_tags`` and so on where the file
+    uses those names for something else); BibTeX, RIS, nbib and CSL-JSON get
+    keywords and one field for the memory. A person's tags stay, the model's are
+    replaced, and what a person removed is not given again. Everything else
+    stays as it came, unusable entries too. Formats that have no place for tags
+    (`Reading.keeps_format` is false) are written as JSON Lines.
 
     Parameters
     ----------
@@ -252,41 +218,60 @@ def write_entries(
     reading.write(pairs, target)
 
 
-def summary_line(readings: Iterable[Reading]) -> str:
-    """Return what became of files: "read N, used M, skipped K (why)".
-
-    Notes follow as sentences.
-    """
-    listed = list(readings)
-    read = sum(reading.n_read for reading in listed)
-    used = sum(reading.n_used for reading in listed)
-    reasons: Counter[str] = Counter()
-    for reading in listed:
-        reasons += reading.reasons
-    why = ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
-    line = f"read {read:,}, used {used:,}, skipped {read - used:,}"
-    notes = [note for reading in listed for note in reading.notes]
-    return " ".join([line + (f" ({why})" if why else "") + "." * bool(notes), *notes])
+def _recognised(source: Source) -> tuple[type[Format], str]:
+    """Return the format of a file, and by what it is known."""
+    if source.head.text.strip() and (kind := _by_content(source)):
+        return kind, "content"
+    if kind := _by_name(source):
+        return kind, "name"
+    if _MARKUP.match(source.head.text):
+        raise RecordError(
+            f"{source.name} is XML or HTML with the outermost element "
+            f"<{root_of(source.head)}>, of no known format; expected a feed, an "
+            "OAI-PMH answer, or the XML of PubMed, EndNote or DBLP."
+        )
+    return PlainText, "default"
 
 
-def _recognised(source: Source) -> type[Format]:
-    """Return the format of a file: by content, then by name, else text."""
-    if source.head.text.strip():
-        for kind in FORMATS:
-            if kind.recognise(source.head):
-                return kind
-    for kind in FORMATS:
-        if source.suffix in kind.suffixes:
-            return kind
-    return PlainText
+def _by_content(source: Source) -> type[Format] | None:
+    """Return the format that the start of a file shows."""
+    return next((kind for kind in FORMATS if kind.recognise(source.head)), None)
 
 
-def _until_tagged(pairs: Iterable[Tagged]) -> tuple[Iterator[Tagged], bool]:
-    """Return the pairs, the first read already, and whether any has tags."""
-    held: list[Tagged] = []
-    coming = iter(pairs)
-    for entry, tags in coming:
-        held.append((entry, tags))
-        if tags is not None:
-            return chain(held, coming), True
-    return iter(held), False
+def _by_name(source: Source) -> type[Format] | None:
+    """Return the format that the name of a file says."""
+    return next((kind for kind in FORMATS if source.suffix in kind.suffixes), None)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder and in those inside, the hidden excepted."""
+
+    def refuse(error: OSError) -> None:
+        reason = (error.strerror or str(error)).lower()
+        raise RecordError(f"{error.filename} cannot be read: {reason}.") from error
+
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            path = Path(place, name)
+            if not name.startswith(".") and path.is_file():
+                yield path
+
+
+def _files(sources: Sequence[SourceLike]) -> Iterator[SourceLike]:
+    """Yield sources, with the files in it for a folder."""
+    for source in sources:
+        if not isinstance(source, str | os.PathLike) or not os.path.isdir(source):
+            yield source
+            continue
+        records, others = files_in(source)
+        if not records:
+            raise RecordError(f"{source} holds no file of records.")
+        if others:
+            warnings.warn(
+                f"{source}: left out, being of no known format: {len(others):,} "
+                f"{'file' if len(others) == 1 else 'files'}, such as "
+                f"{others[0].name!r}.",
+                stacklevel=3,
+            )
+        yield from records

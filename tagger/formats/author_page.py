@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, ClassVar
 
 from tagger.formats.entries import Door, Entry, Tagged
+from tagger.formats.history import History
 from tagger.formats.json_lines import write_as_json_lines
 from tagger.formats.sources import Head, Source
+from tagger.formats.text_stream import LINE_COST, check_size
 
 __all__ = ["AuthorPage"]
 
@@ -23,6 +25,7 @@ class AuthorPage:
 
     name: ClassVar[str] = "author-page"
     suffixes: ClassVar[tuple[str, ...]] = ()
+    holds_tags: ClassVar[bool] = False
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -38,16 +41,18 @@ class AuthorPage:
         """Yield an entry a block that starts with a year."""
         author: str | None = None
         claim: re.Match[str] | None = None
-        start, block = 0, list[str]()
+        start, size, block = 0, 0, list[str]()
         found, outside = 0, 0
         for number, line in _lines(self._source):
             if _YEAR.fullmatch(line):
                 if block:
                     found += 1
                     yield _entry(door, start, block, author)
-                start, block = number, [line]
+                start, size, block = number, 0, [line]
             elif block:
                 block.append(line)
+                size += len(line) + LINE_COST
+                check_size(size, door.source, start)
                 if _SUBJECT.fullmatch(line):
                     found += 1
                     yield _entry(door, start, block, author)
@@ -67,6 +72,10 @@ class AuthorPage:
             door.remarks.append(
                 f"{door.source}: lines outside any record: {outside:,}."
             )
+
+    def history(self, entry: Entry) -> History:
+        """Return no tags: there is no place for them."""
+        return History()
 
     def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
         """Write JSON Lines: a listing has no place for tags."""

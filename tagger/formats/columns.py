@@ -7,9 +7,20 @@ from collections.abc import Sequence
 from tagger.errors import RecordError
 from tagger.fields import plain_name
 from tagger.formats.entries import Door
+from tagger.formats.history import (
+    MEMORY_FIELD,
+    History,
+    changed_words,
+    check_word,
+    history_of_words,
+    memory_text,
+    retagged,
+    rounded,
+    split_words,
+)
 from tagger.records import Tag
 
-__all__ = ["check_columns", "tag_cells", "tag_columns"]
+__all__ = ["check_columns", "history_of_cells", "tag_cells", "tag_columns"]
 
 
 def check_columns(door: Door, columns: Sequence[str]) -> None:
@@ -22,21 +33,37 @@ def check_columns(door: Door, columns: Sequence[str]) -> None:
         )
 
 
-def tag_columns(columns: Sequence[str]) -> tuple[str, str]:
-    """Return the columns for our tags; a foreign column "tags" is left alone."""
-    if "tags" in columns and "tag_probabilities" not in columns:
-        return "model_tags", "model_tag_probabilities"
-    return "tags", "tag_probabilities"
+def tag_columns(columns: Sequence[str]) -> tuple[str, str, str]:
+    """Return the columns for tags, probabilities and memory.
+
+    A foreign column "tags" or "tagger" is left alone.
+    """
+    foreign = ("tags" in columns) != (MEMORY_FIELD in columns)
+    prefix = "model_" if foreign else ""
+    return f"{prefix}tags", f"{prefix}tag_probabilities", f"{prefix}{MEMORY_FIELD}"
 
 
-def tag_cells(tags: Sequence[Tag]) -> tuple[str, str]:
-    """Return the themes of tags as one cell, and their probabilities.
+def history_of_cells(tags: str | None, memory: str | None) -> History:
+    """Return the tags of a row; a tag the memory does not know is a person's."""
+    return history_of_words(split_words(tags or "")[1], memory)
+
+
+def tag_cells(old: History, tags: Sequence[Tag], where: str) -> tuple[str, str, str]:
+    """Return the cells for themes, probabilities and memory after tagging.
 
     Examples
     --------
-    >>> tag_cells([Tag("moe", 0.9), Tag("optimizers", 0.75)])
+    >>> tag_cells(History(), [Tag("moe", 0.9), Tag("optimizers", 0.75)], "x:1")[:2]
     ('moe; optimizers', '0.9; 0.75')
     """
-    themes = "; ".join(tag.theme for tag in tags)
-    chances = "; ".join(str(round(float(tag.probability), 4)) for tag in tags)
-    return themes, chances
+    new = retagged(old, tags)
+    for tag in new.tags:
+        if tag.source == "model":
+            check_word(tag.theme, ",;", where)
+    words = changed_words([tag.theme for tag in old.tags], old, new)
+    chances = {tag.theme: str(rounded(tag.probability)) for tag in new.written}
+    return (
+        "; ".join(words),
+        "; ".join(chances.get(word, "") for word in words),
+        memory_text(new),
+    )

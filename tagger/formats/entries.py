@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol
 
 from tagger.errors import RecordError
-from tagger.fields import DEFAULT_NAMES, NameTable
+from tagger.fields import DEFAULT_NAMES, NameTable, plain_name
+from tagger.formats.history import History
+from tagger.formats.seen_names import SeenNames
 from tagger.formats.sources import Head, Source
 from tagger.records import Record, Tag, make_record
 
@@ -70,8 +72,10 @@ class Door:
         self.source = source
         self.names = names
         self.remarks: list[str] = []
+        self.kinds: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
-        self._ids: set[int] = set()
+        self._ids = SeenNames()
+        self._repeats: dict[str, int] = {}
 
     def entry(self, fields: Mapping[str, Any], *, raw: Any, line: int) -> Entry:
         """Return the entry of one record; an unusable one with its problem."""
@@ -100,6 +104,10 @@ class Door:
             id=where, record=None, raw=raw, line=line, problem=problem, reason=reason
         )
 
+    def holds_labels(self, name: str) -> bool:
+        """Tell whether the user reads labels from the field `name`."""
+        return self.names.get(plain_name(name), ("", 0))[0] == "themes"
+
     def count(self, kind: str, by: int = 1) -> None:
         """Count records; `kind` completes the sentence "3 records ..."."""
         self._counts[kind] += by
@@ -117,14 +125,12 @@ class Door:
 
         The second "a" becomes "a#2": an output line then names one record.
         """
-        name, number = record.id, 1
-        while hash(name) in self._ids:
-            number += 1
-            name = f"{record.id}#{number}"
-        # Hashes, not texts: a file of a million records stays small.
-        self._ids.add(hash(name))
-        if number == 1:
+        if self._ids.add(record.id):
             return record
+        number = self._repeats.get(record.id, 1) + 1
+        while not self._ids.add(name := f"{record.id}#{number}"):
+            number += 1
+        self._repeats[record.id] = number
         self.count("with an id used before in the file, numbered (#2, #3, ...)")
         return replace(record, id=name)
 
@@ -138,6 +144,8 @@ class Format(Protocol):
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
+    holds_tags: ClassVar[bool]
+    """False if it has no place for tags and is written as JSON Lines."""
 
     def __init__(self, source: Source) -> None:
         """Bind the format to the file that it reads."""
@@ -148,6 +156,9 @@ class Format(Protocol):
 
     def read(self, door: Door) -> Iterator[Entry]:
         """Yield the entries in file order."""
+
+    def history(self, entry: Entry) -> History:
+        """Return the tags of an entry as the file holds them."""
 
     def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
         """Write entries with their tags; `tagged` says whether any has tags."""

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, ClassVar
 
 from tagger.errors import RecordError
 from tagger.formats.entries import Door, Entry, RawText, Tagged
-from tagger.formats.json_lines import entry_of_json
-from tagger.formats.json_text import DECODER, tagged_object
-from tagger.formats.sources import Head, Source, TextReader, TextWriter
+from tagger.formats.history import History
+from tagger.formats.json_lines import entry_of_json, write_json
+from tagger.formats.json_shapes import LIST_FIELDS
+from tagger.formats.json_text import DECODER, decoded, history
+from tagger.formats.sources import Head, Source
+from tagger.formats.text_stream import TextReader, check_size
 
-__all__ = ["LIST_FIELDS", "JsonDocument"]
-
-LIST_FIELDS = ("records", "papers", "results", "data", "items")
-"""Fields of the outer object that may hold the list of records."""
+__all__ = ["JsonDocument"]
 
 _BLANK = " \t\r\n"
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _CHUNK = 1 << 18
+# How far the next member of a list is looked for behind a broken one, and how
+# often: a file with more of them is not worth the time.
+_SEARCHED = 1 << 20
+_BROKEN = 200
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_FIRST_KEY = re.compile(r'\{\s*"((?:[^"\\]|\\.)*)"\s*:')
 
 
 class JsonDocument:
@@ -25,6 +34,7 @@ class JsonDocument:
 
     name: ClassVar[str] = "json"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    holds_tags: ClassVar[bool] = True
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -38,7 +48,7 @@ class JsonDocument:
 
     def read(self, door: Door) -> Iterator[Entry]:
         """Yield an entry for each member of the list, or one for one object."""
-        window = _Window(self._source.text())
+        window = _Window(self._source.text(), door.source)
         before = window.blank()
         first = window.peek()
         if first == "{":
@@ -54,22 +64,29 @@ class JsonDocument:
                 "of records or an object with one."
             )
         before += window.take(1)
+        broken, key = 0, ""
         while True:
-            before += window.blank()
+            lead = window.blank()
+            before += lead
             line = window.line
             if window.peek() in ("]", ""):
                 break
             text = window.value()
             if text is None:
-                rest = window.rest()
+                broken += 1
+                found = window.broken(key, lead) if broken <= _BROKEN else None
+                if found is None:
+                    found = window.rest()
                 yield door.bad(
                     "not JSON",
-                    f"the list breaks off or is not JSON here: {rest[:40]!r}.",
-                    RawText(before, rest, ""),
+                    f"the list breaks off or is not JSON here: {found[:40]!r}.",
+                    RawText(before, found, ""),
                     line,
                 )
-                return
-            yield entry_of_json(door, RawText(before, text, ""), line)
+            else:
+                if not key and (named := _FIRST_KEY.match(text)):
+                    key = named[1]
+                yield entry_of_json(door, RawText(before, text, ""), line)
             before = window.blank()
             if window.peek() == ",":
                 before += window.take(1)
@@ -80,15 +97,14 @@ class JsonDocument:
             )
         self._tail = before + window.rest()
 
+    def history(self, entry: Entry) -> History:
+        """Return the tags of an entry as the file holds them."""
+        return history(decoded(entry.raw.text))
+
     def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
         """Write the document; a tagged record gains the field ``tags``."""
-        writer = TextWriter(out, self._source)
-        ascii_only = not self._source.encoding.startswith("utf")
-        for entry, tags in pairs:
-            before, text, after = entry.raw
-            if entry.record is not None and tags is not None:
-                text = tagged_object(text, tags, ascii_only=ascii_only)
-            writer.write(before + text + after)
+        writer = self._source.writer(out)
+        write_json(pairs, writer, self._source.ascii_only)
         writer.write(self._tail)
 
     @staticmethod
@@ -108,6 +124,9 @@ class JsonDocument:
             if key[1:-1] in LIST_FIELDS and window.list_of_objects():
                 window.forget()
                 return before + key + between
+            if key[1:-1] == "message" and window.peek() == "{":
+                before += key + between + window.take(1) + window.blank()
+                continue
             value = window.value()
             if value is None:
                 break
@@ -121,8 +140,9 @@ class JsonDocument:
 class _Window:
     """A text read a piece at a time, with a place in it."""
 
-    def __init__(self, text: TextReader) -> None:
+    def __init__(self, text: TextReader, name: str) -> None:
         self._text = text
+        self._name = name
         self._held = ""
         self._at = 0
         self._ended = False
@@ -144,13 +164,13 @@ class _Window:
 
     def blank(self) -> str:
         """Return the blanks here and move behind them."""
-        taken = ""
-        while self.peek() and self.peek() in _BLANK:
-            end = self._at
-            while end < len(self._held) and self._held[end] in _BLANK:
-                end += 1
-            taken += self.take(end - self._at)
-        return taken
+        taken: list[str] = []
+        size = 0
+        while self.peek() and (found := _BLANKS.match(self._held, self._at)):
+            taken.append(self.take(found.end() - self._at))
+            size += len(taken[-1])
+            check_size(size, self._name, self.line)
+        return "".join(taken)
 
     def value(self) -> str | None:
         """Return the text of the value here and move behind it, None if bad."""
@@ -158,16 +178,49 @@ class _Window:
         while True:
             try:
                 _, end = DECODER.raw_decode(self._held, self._at)
-            except (ValueError, RecursionError):
-                end = len(self._held)
-                bad = True
+            except RecursionError:
+                return None
+            except json.JSONDecodeError as error:
+                open_string = error.msg.startswith("Unterminated string")
+                if self._ended or not (open_string or self._near_end(error.pos)):
+                    return None
             else:
-                bad = False
-            # A number may go on behind the piece, nothing else may.
-            if end < len(self._held) or self._ended:
-                return None if bad else self.take(end - self._at)
+                # A number may go on behind the piece, nothing else may.
+                if end < len(self._held) or self._ended:
+                    return self.take(end - self._at)
             self._more(size)
             size *= 2
+
+    def broken(self, key: str, lead: str) -> str | None:
+        """Return the text of the broken member here and move behind it.
+
+        It ends where its brackets close, or where an object starts with `key`,
+        like the members before it; behind the same blanks and line end `lead`,
+        that counts more than brackets, which a lost quote can hide. None if
+        there is no such place.
+        """
+        if len(self._held) - self._at < _SEARCHED:
+            self._more(_SEARCHED)
+        text = self._held[self._at : self._at + _SEARCHED]
+        if not key and (named := _FIRST_KEY.match(text)):
+            key = named[1]
+        starts = (
+            found.start()
+            for found in _FIRST_KEY.finditer(text, 1)
+            if found[1] == key and _starts_object(text, found.start())
+        )
+        start = next(starts, None)
+        aligned = start is not None and "\n" in lead and text[:start].endswith(lead)
+        end = _closing(text)
+        if end is not None and text[end:].lstrip(_BLANK)[:1] not in (",", "]"):
+            end = None
+        if start is not None and (end is None or (aligned and start < end)):
+            end = start
+        return None if end is None else self.take(end)
+
+    def _near_end(self, at: int) -> bool:
+        """Tell whether an error may only mean that more must be read."""
+        return at > len(self._held) - 32
 
     def list_of_objects(self) -> bool:
         """Tell whether a list of objects, or an empty list, starts here."""
@@ -203,6 +256,29 @@ class _Window:
         if not self._marked and self._at > _CHUNK:
             self._held = self._held[self._at :]
             self._at = 0
+        check_size(len(self._held) - self._at, self._name, self.line)
         piece = self._text.read(size)
         self._ended = not piece
         self._held += piece
+
+
+def _closing(text: str) -> int | None:
+    """Return where the brackets that open at the start are closed."""
+    if text[0] not in "[{":
+        return next((n for n, char in enumerate(text) if char in ",]"), None)
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        char = token[0]
+        depth += (char in "[{") - (char in "]}")
+        if depth <= 0:
+            return token.end()
+    return None
+
+
+def _starts_object(text: str, at: int) -> bool:
+    """Tell whether a whole JSON object starts here."""
+    try:
+        DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, ClassVar
 
 from tagger.formats.entries import Door, Entry, RawText, Tagged
-from tagger.formats.json_text import decoded, tag_list, tagged_object
-from tagger.formats.sources import Head, Source, TextWriter
+from tagger.formats.history import History, persons_words, retagged, split_words
+from tagger.formats.json_shapes import LIST_FIELDS, plain_fields
+from tagger.formats.json_text import decoded, history, tag_list, tagged_object
+from tagger.formats.sources import Head, Source
+from tagger.formats.text_stream import LINE_COST, TextWriter, check_size
 from tagger.records import record_fields
+from tagger.values import clean_text
 
-__all__ = ["JsonLines", "write_as_json_lines"]
+__all__ = ["JsonLines", "entry_of_json", "write_as_json_lines", "write_json"]
 
 _LINES_TRIED = 20
+_LIST = re.compile(rf'"(?:{"|".join(LIST_FIELDS)})"\s*:\s*\[\s*[{{\]]')
 
 
 class JsonLines:
@@ -21,6 +27,7 @@ class JsonLines:
 
     name: ClassVar[str] = "jsonl"
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".jsonlines")
+    holds_tags: ClassVar[bool] = True
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -28,15 +35,20 @@ class JsonLines:
 
     @staticmethod
     def recognise(head: Head) -> bool:
-        """Tell whether a line is an object alone, and not the only line."""
+        """Tell whether lines are objects alone: the first, or half of them."""
         lines = [line for line in head.text.splitlines() if line.strip()]
+        if not head.whole and len(lines) == 1:
+            # One line longer than the head: a record, unless it holds a list.
+            return lines[0].lstrip().startswith("{") and not _LIST.search(lines[0])
         if not head.whole:
             lines = lines[:-1]
         if not lines or not lines[0].lstrip().startswith("{"):
             return False
         if len(lines) == 1 and head.whole:
             return False
-        return any(_is_object(line) for line in lines[:_LINES_TRIED])
+        tried = lines[:_LINES_TRIED]
+        whole = sum(_is_object(line) for line in tried)
+        return _is_object(lines[0]) or whole * 2 >= len(tried)
 
     def read(self, door: Door) -> Iterator[Entry]:
         """Yield an entry a line."""
@@ -45,21 +57,21 @@ class JsonLines:
             text = line.rstrip("\r\n")
             if not text.strip():
                 before += line
+                check_size(len(before) * LINE_COST, door.source, number)
                 continue
             raw = RawText(before, text, line[len(text) :])
             before = ""
             yield entry_of_json(door, raw, number)
         self._tail = before
 
+    def history(self, entry: Entry) -> History:
+        """Return the tags of an entry as the file holds them."""
+        return history(decoded(entry.raw.text))
+
     def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
         """Write the lines; a tagged one gains the field ``tags``."""
-        writer = TextWriter(out, self._source)
-        ascii_only = not self._source.encoding.startswith("utf")
-        for entry, tags in pairs:
-            before, text, after = entry.raw
-            if entry.record is not None and tags is not None:
-                text = tagged_object(text, tags, ascii_only=ascii_only)
-            writer.write(before + text + after)
+        writer = self._source.writer(out)
+        write_json(pairs, writer, self._source.ascii_only)
         writer.write(self._tail)
 
 
@@ -82,7 +94,22 @@ def entry_of_json(door: Door, raw: RawText, line: int) -> Entry:
             raw,
             line,
         )
-    return door.entry(value, raw=raw, line=line)
+    kind, fields = plain_fields(value)
+    if kind:
+        door.kinds[kind] += 1
+    if kind == "CSL item" and door.holds_labels("keyword"):
+        words = split_words(str(fields.get("keyword") or ""))[1]
+        fields["keyword"] = persons_words(words, history(value))
+    return door.entry(fields, raw=raw, line=line)
+
+
+def write_json(pairs: Iterable[Tagged], writer: TextWriter, ascii_only: bool) -> None:
+    """Write the objects of JSON Lines or of a document, with their tags."""
+    for entry, tags in pairs:
+        before, text, after = entry.raw
+        if entry.record is not None and tags is not None:
+            text = tagged_object(text, tags, ascii_only=ascii_only)
+        writer.write(before + text + after)
 
 
 def write_as_json_lines(pairs: Iterable[Tagged], out: BinaryIO) -> None:
@@ -98,8 +125,9 @@ def write_as_json_lines(pairs: Iterable[Tagged], out: BinaryIO) -> None:
         else:
             fields = record_fields(entry.record)
             if tags is not None:
-                fields["tags"] = tag_list(tags)
-        out.write(json.dumps(fields, ensure_ascii=False).encode() + b"\n")
+                fields["tags"] = tag_list(retagged(History(), tags).tags)
+        line = json.dumps(fields, ensure_ascii=False, default=str)
+        out.write(clean_text(line)[0].encode() + b"\n")
 
 
 def _is_object(line: str) -> bool:

@@ -1,14 +1,27 @@
-"""JSON as text: reading it without loss, and changing one field of an object."""
+"""JSON as text: reading it without loss, and changing fields of an object."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from tagger.formats.history import (
+    MEMORY_FIELD,
+    History,
+    changed_keywords,
+    check_word,
+    history_of_words,
+    memory_value,
+    parsed_memory,
+    retagged,
+    rounded,
+    split_words,
+)
+from tagger.formats.json_shapes import is_csl
 from tagger.records import Tag
 
-__all__ = ["DECODER", "NumberText", "decoded", "tag_list", "tagged_object"]
+__all__ = ["DECODER", "NumberText", "decoded", "history", "tag_list", "tagged_object"]
 
 
 class NumberText(float):
@@ -30,7 +43,15 @@ class NumberText(float):
     text: str
 
 
-DECODER = json.JSONDecoder(parse_float=NumberText)
+def _whole_number(text: str) -> int | NumberText:
+    """Return a whole number; one too large for any use stays text."""
+    return int(text) if len(text) < 300 else NumberText(text)
+
+
+# Line ends and tabs inside strings are not JSON, but harmless.
+DECODER = json.JSONDecoder(
+    parse_float=NumberText, parse_int=_whole_number, strict=False
+)
 _BLANK = " \t\r\n"
 
 
@@ -50,20 +71,28 @@ def decoded(text: str) -> Any:
 
 def tag_list(tags: Sequence[Tag]) -> list[dict[str, Any]]:
     """Return tags as they are written in JSON."""
-    return [
-        {"theme": tag.theme, "probability": round(float(tag.probability), 4)}
-        for tag in tags
-    ]
+    listed = []
+    for tag in tags:
+        value: dict[str, Any] = {
+            "theme": tag.theme,
+            "probability": rounded(tag.probability),
+            "source": tag.source,
+        }
+        value |= {"model": tag.model} if tag.model else {}
+        value |= {"date": tag.date} if tag.date else {}
+        listed.append(value)
+    return listed
 
 
-def tag_field(fields: Mapping[str, Any]) -> str:
-    """Return the field for our tags: "tags", unless it holds something else."""
-    held = fields.get("tags")
-    ours = held is None or (
-        isinstance(held, list)
-        and all(isinstance(tag, dict) and "theme" in tag for tag in held)
-    )
-    return "tags" if ours else "model_tags"
+def history(fields: Mapping[str, Any]) -> History:
+    """Return the tags that an object of a JSON file holds, and their memory."""
+    if is_csl(fields):
+        custom = fields.get("custom")
+        memory = custom.get(MEMORY_FIELD) if isinstance(custom, Mapping) else None
+        return history_of_words(split_words(_keyword(fields))[1], memory)
+    tags, memory = (fields.get(name) for name in _names(fields))
+    written, removed = parsed_memory(memory) or ((), ())
+    return History(tuple(_tag(value) for value in tags or ()), written, removed)
 
 
 def tagged_object(text: str, tags: Sequence[Tag], *, ascii_only: bool = False) -> str:
@@ -72,38 +101,129 @@ def tagged_object(text: str, tags: Sequence[Tag], *, ascii_only: bool = False) -
     Examples
     --------
     >>> tagged_object('{"id":1.0}', [Tag("moe", 0.9)])
-    '{"id":1.0,"tags":[{"theme":"moe","probability":0.9}]}'
+    ... # doctest: +NORMALIZE_WHITESPACE
+    '{"id":1.0,"tags":[{"theme":"moe","probability":0.9,"source":"model"}],"tagger":{"written":["moe"]}}'
     """
     members = list(_members(text))
     fields = {key: value for key, value, _, _ in members}
-    name = tag_field(fields)
-    compact = bool(members) and text[members[0][2] - 1] == ":"
-    written = json.dumps(
-        tag_list(tags),
-        ensure_ascii=ascii_only,
-        separators=(",", ":") if compact else (", ", ": "),
+    old = history(fields)
+    new = retagged(old, tags)
+    find = _keyword_changes if is_csl(fields) else _tag_changes
+    changes = dict(find(fields, old, new))
+    return _edited(text, members, changes, ascii_only) if changes else text
+
+
+def _tag_changes(
+    fields: Mapping[str, Any], old: History, new: History
+) -> Iterator[tuple[str, Any]]:
+    """Yield the fields to set in an object whose tags are objects."""
+    name, memory = _names(fields)
+    held = fields.get(name) or []
+    kept = [value for value in held if _tag(value).source != "model"]
+    listed = kept + tag_list(new.tags[len(kept) :])
+    if fields.get(name) is None or listed != held:
+        yield name, listed
+    remembered = memory_value(new, rich=True)
+    if remembered != (fields.get(memory) or {}):
+        yield memory, remembered
+
+
+def _keyword_changes(
+    fields: Mapping[str, Any], old: History, new: History
+) -> Iterator[tuple[str, Any]]:
+    """Yield the fields to set in a CSL item, whose tags are keywords."""
+    held = _keyword(fields)
+    for tag in new.tags:
+        if tag.source == "model":
+            check_word(tag.theme, ",;", str(fields.get("id")))
+    changed = changed_keywords(held, old, new)
+    if changed != held:
+        yield "keyword", changed
+    others = fields.get("custom")
+    custom = dict(others) if isinstance(others, Mapping) else {}
+    remembered = memory_value(new, rich=False)
+    if remembered != (custom.get(MEMORY_FIELD) or {}):
+        yield "custom", {**custom, MEMORY_FIELD: remembered}
+
+
+def _names(fields: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the fields for tags and memory, beside foreign ones if need be."""
+    held = fields.get("tags")
+    ours = held is None or (
+        isinstance(held, list)
+        and all(isinstance(v, dict) and isinstance(v.get("theme"), str) for v in held)
     )
-    for key, _, start, end in reversed(members):
-        if key == name:
-            return text[:start] + written + text[end:]
+    if ours and parsed_memory(fields.get(MEMORY_FIELD)) is not None:
+        return "tags", MEMORY_FIELD
+    return "model_tags", f"model_{MEMORY_FIELD}"
+
+
+def _tag(value: Mapping[str, Any]) -> Tag:
+    """Return the tag that an object in the list of tags is."""
+    chance = value.get("probability")
+    # A person who adds a tag by hand writes no number.
+    source = value.get("source") or ("human" if chance is None else "model")
+    return Tag(
+        str(value["theme"]),
+        float(chance) if isinstance(chance, int | float) else 1.0,
+        str(source),
+        value.get("model"),
+        value.get("date"),
+    )
+
+
+def _keyword(fields: Mapping[str, Any]) -> str:
+    """Return the keywords of a CSL item as text."""
+    value = fields.get("keyword")
+    return value if isinstance(value, str) else ""
+
+
+def _edited(
+    text: str, members: Sequence[_Member], changes: dict[str, Any], ascii_only: bool
+) -> str:
+    """Return the text of an object with members set; new ones go last."""
+    compact = bool(members) and text[members[0].start - 1] == ":"
+    comma, colon = (",", ":") if compact else (", ", ": ")
+
+    def written(value: Any) -> str:
+        """Return the text of a value in the style of the object."""
+        return json.dumps(value, ensure_ascii=ascii_only, separators=(comma, colon))
+
+    edits = [
+        (member.start, member.end, written(changes.pop(member.key)))
+        for member in reversed(members)
+        if member.key in changes
+    ]
     opening = text.index("{") + 1
-    if not members:
-        return f'{text[:opening]}"{name}": {written}{text[opening:]}'
-    end = members[-1][3]
     lead = text[opening : len(text) - len(text[opening:].lstrip(_BLANK))]
     lead = lead if "\n" in lead or "\r" in lead else " " * (not compact)
-    colon = ":" if compact else ": "
-    return f'{text[:end]},{lead}"{name}"{colon}{written}{text[end:]}'
+    added = [f'"{name}"{colon}{written(value)}' for name, value in changes.items()]
+    if members:
+        end, behind = members[-1].end, "".join(f",{lead}{part}" for part in added)
+    else:
+        end, behind = opening, ", ".join(added)
+    for start, stop, new in sorted([*edits, (end, end, behind)], reverse=True):
+        text = text[:start] + new + text[stop:]
+    return text
 
 
-def _members(text: str) -> Iterator[tuple[str, Any, int, int]]:
-    """Yield key, value, and where the value starts and ends, of an object."""
+class _Member(NamedTuple):
+    """A member of an object, and where its value stands."""
+
+    key: str
+    value: Any
+    start: int
+    end: int
+
+
+def _members(text: str) -> Iterator[_Member]:
+    """Yield the members of an object."""
     at = _skip_blank(text, text.index("{") + 1)
     while text[at] != "}":
         key, at = DECODER.raw_decode(text, at)
         start = _skip_blank(text, _skip_blank(text, at) + 1)
         value, end = DECODER.raw_decode(text, start)
-        yield key, value, start, end
+        yield _Member(key, value, start, end)
         at = _skip_blank(text, end)
         if text[at] == ",":
             at = _skip_blank(text, at + 1)

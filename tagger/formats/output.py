@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from tagger.errors import RecordError
+from tagger.formats.packing import zstd_module
 
 __all__ = ["TargetLike", "open_target"]
 
@@ -23,7 +26,8 @@ def open_target(target: TargetLike) -> Iterator[BinaryIO]:
     """Open a target for writing; a path gets its new content in one step.
 
     The content is written beside the path, forced to disk and renamed, so an
-    interrupted run leaves the old file. A name that ends in ``.gz`` is packed.
+    interrupted run leaves the old file. A name that ends in
+    ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is packed.
 
     Raises
     ------
@@ -47,12 +51,8 @@ def open_target(target: TargetLike) -> Iterator[BinaryIO]:
     out = _create(beside, "xb")
     try:
         with out:
-            if path.suffix == ".gz":
-                # No time and no name inside: the same records, the same bytes.
-                with gzip.GzipFile(filename="", fileobj=out, mode="wb", mtime=0) as gz:
-                    yield gz  # type: ignore[misc]
-            else:
-                yield out
+            with _packed(out, path) as inner:
+                yield inner
             out.flush()
             os.fsync(out.fileno())
         if path.exists():
@@ -61,6 +61,23 @@ def open_target(target: TargetLike) -> Iterator[BinaryIO]:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def _packed(out: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
+    """Return what packs into `out` if the name of the path asks for it."""
+    match path.suffix.lower():
+        case ".gz":
+            # No time and no name inside: the same records, the same bytes.
+            packed: Any = gzip.GzipFile(filename="", fileobj=out, mode="wb", mtime=0)
+        case ".bz2":
+            packed = bz2.BZ2File(out, "wb")
+        case ".xz":
+            packed = lzma.LZMAFile(out, "wb")
+        case ".zst":
+            packed = zstd_module(path.name).ZstdFile(out, "wb")
+        case _:
+            packed = nullcontext(out)
+    return packed  # type: ignore[no-any-return]
 
 
 def _create(path: Path, mode: str) -> BinaryIO:

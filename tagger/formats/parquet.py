@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import io
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from pathlib import Path
+from typing import IO, Any, BinaryIO, ClassVar, NamedTuple
 
 from tagger.errors import RecordError
-from tagger.formats.columns import check_columns, tag_cells, tag_columns
+from tagger.formats.columns import (
+    check_columns,
+    history_of_cells,
+    tag_cells,
+    tag_columns,
+)
 from tagger.formats.entries import Door, Entry, Tagged
+from tagger.formats.history import History
 from tagger.formats.sources import Head, Source
 
 __all__ = ["Parquet"]
 
-_BATCH_ROWS = 1_000
+_BATCH_ROWS = 250
 # Written row groups hold this much text: large enough to pack well, small
 # enough to hold in memory.
-_GROUP_BYTES = 32 << 20
+_GROUP_BYTES = 16 << 20
+_BATCH_BYTES = 1 << 27
+_BUFFER = 1 << 20
 
 
 class _Row(NamedTuple):
@@ -32,6 +43,7 @@ class Parquet:
 
     name: ClassVar[str] = "parquet"
     suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+    holds_tags: ClassVar[bool] = True
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -47,28 +59,46 @@ class Parquet:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        # The table of contents stands at the end, so a stream is read whole.
-        held = self._source.path or io.BytesIO(self._source.stream.read())
-        try:
-            file = pq.ParquetFile(held)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged(door, error) from error
-        with file:
-            self._schema = file.schema_arrow
-            check_columns(door, self._schema.names)
-            row = 0
-            batches = file.iter_batches(batch_size=_BATCH_ROWS)
-            while True:
-                try:
-                    batch = next(batches, None)
-                    rows = batch.to_pylist() if batch is not None else []
-                except (pa.ArrowException, OSError, ValueError) as error:
-                    raise self._damaged(door, error) from error
-                if batch is None:
-                    return
-                for position, fields in enumerate(rows):
-                    row += 1
-                    yield door.entry(fields, raw=_Row(batch, position), line=row)
+        with self._seekable() as held:
+            try:
+                # A buffer: without one, whole columns of rows are held at once.
+                file = pq.ParquetFile(held, pre_buffer=False, buffer_size=_BUFFER)
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise self._damaged(door, error) from error
+            with file:
+                self._schema = file.schema_arrow
+                check_columns(door, self._schema.names)
+                yield from self._rows(file, door)
+
+    def _rows(self, file: Any, door: Door) -> Iterator[Entry]:
+        """Yield an entry a row of an open file."""
+        import pyarrow as pa
+
+        row = 0
+        batches = file.iter_batches(batch_size=_BATCH_ROWS, use_threads=False)
+        while True:
+            try:
+                batch = next(batches, None)
+                _check_batch(batch, door.source, row)
+                rows = batch.to_pylist() if batch is not None else []
+            except RecordError:
+                raise
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise self._damaged(door, error) from error
+            if batch is None:
+                return
+            for position, fields in enumerate(rows):
+                row += 1
+                yield door.entry(fields, raw=_Row(batch, position), line=row)
+
+    def history(self, entry: Entry) -> History:
+        """Return the tags of a row as the file holds them."""
+        batch, position = entry.raw
+        held = [
+            batch.column(name)[position].as_py() if name in batch.schema.names else None
+            for name in tag_columns(batch.schema.names)
+        ]
+        return history_of_cells(_text(held[0]), _text(held[2]))
 
     def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
         """Write the rows with their types; tags fill two more columns."""
@@ -94,6 +124,20 @@ class Parquet:
             if held:
                 writer.write_table(pa.concat_tables(held))
 
+    @contextmanager
+    def _seekable(self) -> Iterator[Path | IO[bytes]]:
+        """Give the path; for a stream, a temporary file with the same bytes.
+
+        The table of contents of a Parquet file stands at its end.
+        """
+        if self._source.path:
+            yield self._source.path
+            return
+        with tempfile.TemporaryFile() as held:
+            shutil.copyfileobj(self._source.stream, held, 1 << 20)
+            held.seek(0)
+            yield held
+
     @staticmethod
     def _damaged(door: Door, error: Exception) -> RecordError:
         """Return the sentence for a file that pyarrow cannot read."""
@@ -101,6 +145,21 @@ class Parquet:
         return RecordError(
             f"{door.source}: the Parquet file is damaged or cut off ({reason})."
         )
+
+
+def _check_batch(batch: Any, source: str, row: int) -> None:
+    """Refuse rows that a few bytes of the file blow up to more than memory."""
+    if batch is not None and batch.nbytes > _BATCH_BYTES:
+        raise RecordError(
+            f"{source}: the {batch.num_rows:,} rows from row {row + 1:,} hold "
+            f"{batch.nbytes:,} bytes; those are no paper records, so the file is "
+            "refused."
+        )
+
+
+def _text(value: Any) -> str | None:
+    """Return the text of a cell, None if it holds something else."""
+    return value if isinstance(value, str) else None
 
 
 def _table(pairs: Sequence[Tagged], schema: Any, names: Sequence[str]) -> Any:
@@ -113,11 +172,19 @@ def _table(pairs: Sequence[Tagged], schema: Any, names: Sequence[str]) -> Any:
     if positions != list(range(batch.num_rows)):
         rows = rows.take(positions)
     columns = {n: rows[n] for n in schema.names if n in rows.column_names}
-    for place, name in enumerate(names):
-        before = columns[name].to_pylist() if name in columns else [None] * len(pairs)
-        cells = [
-            old if tags is None else tag_cells(tags)[place]
-            for old, (_, tags) in zip(before, pairs, strict=True)
+    if names:
+        before = [
+            columns[n].to_pylist() if n in columns else [None] * len(pairs)
+            for n in names
         ]
-        columns[name] = pa.array(cells, pa.string())
+        cells = [
+            old
+            if tags is None or entry.record is None
+            else tag_cells(
+                history_of_cells(_text(old[0]), _text(old[2])), tags, entry.id
+            )
+            for old, (entry, tags) in zip(zip(*before, strict=True), pairs, strict=True)
+        ]
+        for name, column in zip(names, zip(*cells, strict=True), strict=True):
+            columns[name] = pa.array(column, pa.string())
     return pa.table([columns[name] for name in schema.names], schema=schema)

@@ -8,12 +8,13 @@ from typing import BinaryIO, ClassVar
 
 from tagger.errors import RecordError
 from tagger.formats.entries import Door, Entry, Tagged
+from tagger.formats.history import History
 from tagger.formats.json_lines import write_as_json_lines
 from tagger.formats.sources import Head, Source
+from tagger.formats.text_stream import MAX_ENTRY
 
 __all__ = ["PlainText", "split_title"]
 
-_LARGEST = 50_000_000
 _LONGEST_TITLE = 300
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 _LABEL = re.compile(r"title\s*:\s*", re.IGNORECASE)
@@ -24,6 +25,7 @@ class PlainText:
 
     name: ClassVar[str] = "text"
     suffixes: ClassVar[tuple[str, ...]] = (".txt", ".text", ".md")
+    holds_tags: ClassVar[bool] = False
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -35,10 +37,10 @@ class PlainText:
 
     def read(self, door: Door) -> Iterator[Entry]:
         """Yield the one entry."""
-        text = self._source.text().read(_LARGEST + 1)
-        if len(text) > _LARGEST:
+        text = self._source.text().read(MAX_ENTRY + 1)
+        if len(text) > MAX_ENTRY:
             raise RecordError(
-                f"{door.source}: the text has over {_LARGEST:,} characters; expected "
+                f"{door.source}: the text has over {MAX_ENTRY:,} characters; expected "
                 "one abstract. Records in a table or in JSON Lines can be any number."
             )
         title, abstract = split_title(text)
@@ -46,6 +48,10 @@ class PlainText:
         if self._source.path or door.source != "stdin":
             fields["id"] = door.source
         yield door.entry(fields, raw=text, line=1)
+
+    def history(self, entry: Entry) -> History:
+        """Return no tags: there is no place for them."""
+        return History()
 
     def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
         """Write JSON Lines: plain text has no place for tags."""

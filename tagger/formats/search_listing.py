@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, ClassVar
 
 from tagger.formats.entries import Door, Entry, Tagged
+from tagger.formats.history import History
 from tagger.formats.json_lines import write_as_json_lines
 from tagger.formats.sources import Head, Source
+from tagger.formats.text_stream import LINE_COST, check_size
 
 __all__ = ["SearchListing"]
 
@@ -23,6 +25,7 @@ class SearchListing:
 
     name: ClassVar[str] = "search-listing"
     suffixes: ClassVar[tuple[str, ...]] = ()
+    holds_tags: ClassVar[bool] = False
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -40,7 +43,7 @@ class SearchListing:
     def read(self, door: Door) -> Iterator[Entry]:
         """Yield an entry for each line of authors."""
         topic: str | None = None
-        start, block = 0, list[str]()
+        start, size, block = 0, 0, list[str]()
         for number, text in enumerate(self._source.text(), start=1):
             line = text.strip()
             if not line or (number == 1 and line == _HEADING):
@@ -53,10 +56,16 @@ class SearchListing:
                     topic, start = line, number
                     continue
                 start = number if topic is None else start
+            size = 0 if not block else size + len(line) + LINE_COST
+            check_size(size, door.source, start)
             block.append(line)
             start = start or number
         if block:
             yield _entry(door, start, topic, block)
+
+    def history(self, entry: Entry) -> History:
+        """Return no tags: there is no place for them."""
+        return History()
 
     def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
         """Write JSON Lines: a listing has no place for tags."""

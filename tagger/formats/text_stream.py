@@ -1,0 +1,132 @@
+"""A file as text, read and written without losing a byte."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import BinaryIO, cast
+
+from tagger.errors import RecordError
+from tagger.formats.encodings import reads_any_byte
+from tagger.formats.packing import ByteStream
+
+__all__ = ["LINE_COST", "MAX_ENTRY", "TextReader", "TextWriter", "check_size"]
+
+MAX_ENTRY = 1 << 25
+"""Longest entry of a file, in characters; a longer one is no paper record."""
+
+LINE_COST = 64
+"""What a line adds to the size of an entry: short lines take memory too."""
+
+_BAD = re.compile("[\udc80-\udcff]")
+
+
+class TextReader:
+    """Text of a file; bytes that are no text are carried along.
+
+    Such a byte becomes a lone surrogate (PEP 383): the door shows it as U+FFFD,
+    the writer turns it into the byte again. `bad_lines` counts the pieces that
+    hold some, `first_bad` is the line of the first.
+    """
+
+    def __init__(
+        self, name: str, stream: ByteStream, encoding: str, mark: int = 0
+    ) -> None:
+        self._name = name
+        self._stream = stream
+        self._encoding = encoding
+        self._mark = mark
+        self._carries = reads_any_byte(encoding)
+        self._text = io.TextIOWrapper(
+            cast(BinaryIO, stream),
+            encoding=encoding,
+            errors="surrogateescape" if self._carries else "strict",
+            newline="",
+        )
+        self.line = 0
+        self.bad = 0
+        self.first_bad = 0
+
+    def __iter__(self) -> TextReader:
+        """Return the lines; they end at CR, LF or CRLF, and keep it."""
+        return self
+
+    def __next__(self) -> str:
+        """Return the next line with its end."""
+        line = self._read(self._text.readline, MAX_ENTRY)
+        if not line:
+            raise StopIteration
+        self.line += 1
+        check_size(len(line), self._name, self.line)
+        if not line.isascii():
+            self._count(line, self.line)
+        return line
+
+    def read(self, size: int) -> str:
+        """Return `size` characters, fewer at the end."""
+        text = self._read(self._text.read, size)
+        if not text.isascii():
+            self._count(text, self.line + 1)
+        self.line += text.count("\n")
+        return text
+
+    def notes(self) -> list[str]:
+        """Return a sentence about bytes that were no text."""
+        if not self.bad:
+            return []
+        return [
+            f"{self._name}: bytes that are not {self._encoding.upper()} text: "
+            f"{self.bad:,}, the first on line {self.first_bad:,}, read as U+FFFD and "
+            "kept in the file; give its --encoding, such as cp1252, if it has another."
+        ]
+
+    def _count(self, text: str, line: int) -> None:
+        """Count what is no text in a piece that starts on `line`."""
+        if self._carries and (first := _BAD.search(text)):
+            self.first_bad = self.first_bad or line + text.count("\n", 0, first.start())
+            self.bad += len(_BAD.findall(text))
+
+    def _read(self, call: object, size: int) -> str:
+        """Return what a read gives; a byte that is no text is named."""
+        try:
+            return call(size)  # type: ignore[operator, no-any-return]
+        except UnicodeDecodeError as error:
+            offset = self._stream.count - len(error.object) + error.start + self._mark
+            byte = error.object[error.start]
+            raise RecordError(
+                f"{self._name}: byte {offset:,} (0x{byte:02x}) is not "
+                f"{self._encoding.upper()} text ({error.reason}). Give the encoding of "
+                "the file, for example --encoding utf-8."
+            ) from error
+
+
+class TextWriter:
+    """Writes text to a binary file in the encoding it was read in."""
+
+    def __init__(self, out: BinaryIO, name: str, encoding: str, bom: bytes) -> None:
+        self._out = out
+        self._name = name
+        self._encoding = encoding
+        self._errors = "surrogateescape" if reads_any_byte(encoding) else "strict"
+        out.write(bom)
+
+    def write(self, text: str) -> None:
+        """Write some text."""
+        try:
+            data = text.encode(self._encoding, self._errors)
+        except UnicodeEncodeError as error:
+            raise RecordError(
+                f"{self._name}: {error.object[error.start : error.end]!r} cannot be "
+                f"written in {self._encoding}, the encoding of the file. Convert the "
+                "file to UTF-8 first."
+            ) from error
+        self._out.write(data)
+
+
+def check_size(size: int, name: str, line: int) -> None:
+    """Refuse an entry, or what was read of it, that is too long to be a record."""
+    if size >= MAX_ENTRY:
+        raise RecordError(
+            f"{name}:{line}: an entry of over {MAX_ENTRY:,} characters starts here; "
+            "that is no paper record, so the file is refused."
+        )
