@@ -9,19 +9,37 @@ title counts `TITLE_WEIGHT` times; a row then has Euclidean length 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagger import kernel
 from tagger.records import Record
 from tagger.text import CleanText, clean, is_placeholder
 from tagger.tokens import Tokens, tokenize
 
-__all__ = ["NGRAM", "TITLE_WEIGHT", "Document", "Rows", "Vocabulary", "read_document"]
+__all__ = [
+    "NGRAM",
+    "TITLE_WEIGHT",
+    "Document",
+    "Events",
+    "Rows",
+    "Vocabulary",
+    "find",
+    "leave_to_python",
+    "ngram_events",
+    "read_document",
+    "read_events",
+    "saturate",
+    "tally",
+    "untitled",
+]
 
-TITLE_WEIGHT = 3.0
+TITLE_WEIGHT = 5.0
 NGRAM = 2
 
 Codes = NDArray[np.uint64]
@@ -39,12 +57,32 @@ class Document:
 
 def read_document(record: Record) -> Document:
     """Clean and tokenize a record; a note such as "withdrawn" is no abstract."""
-    title, abstract = clean(record.title), clean(record.abstract)
-    if is_placeholder(abstract.text):
-        abstract = CleanText("")
-    if is_placeholder(title.text):
-        title = CleanText("")
+    title, abstract = _read(record.title), _read(record.abstract)
     return Document(title, abstract, tokenize(title.text), tokenize(abstract.text))
+
+
+def _read(text: str) -> CleanText:
+    cleaned = clean(text)
+    return CleanText("") if is_placeholder(cleaned.text) else cleaned
+
+
+def leave_to_python(text: str) -> tuple[bytes, bytes]:
+    """Read a text for the compiled part, which leaves the rare ones to Python.
+
+    Returns
+    -------
+    codes, breaks : bytes
+        As of `Tokens`, 8 bytes and 1 byte a token.
+    """
+    tokens = tokenize(_read(text).text)
+    return array("Q", tokens.codes).tobytes(), bytes(tokens.breaks)
+
+
+def untitled(document: Document) -> Document:
+    """Give the document as it would be read without its title."""
+    return Document(
+        CleanText(""), document.abstract, tokenize(""), document.abstract_tokens
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +109,36 @@ class Events:
     last: NDArray[np.int64]
 
 
-def ngram_events(documents: Sequence[Document], longest: int = NGRAM) -> Events:
-    """List every n-gram of one to `longest` tokens of every document."""
+def read_events(records: Sequence[Record], prefixes: Codes | None = None) -> Events:
+    """List the n-grams of every record; see `ngram_events`."""
+    if kernel.compiled is None:
+        return ngram_events([read_document(record) for record in records], prefixes)
+    texts = [text for r in records for text in (r.title, r.abstract)]
+    rows, codes, weights, first, last = kernel.compiled.events(
+        texts, leave_to_python, prefixes, TITLE_WEIGHT, NGRAM
+    )
+    return Events(
+        np.frombuffer(rows, np.int64),
+        np.frombuffer(codes, np.uint64),
+        np.frombuffer(weights, np.float64),
+        np.frombuffer(first, np.int64),
+        np.frombuffer(last, np.int64),
+    )
+
+
+def ngram_events(
+    documents: Sequence[Document], prefixes: Codes | None = None
+) -> Events:
+    """List the n-grams of every document.
+
+    Parameters
+    ----------
+    documents : sequence of Document
+    prefixes : uint64 ndarray, optional
+        Ascending codes of n-grams that begin a longer phrase worth finding.
+        All n-grams of 1 to `NGRAM` tokens are listed, and longer ones as long
+        as they continue one of these.
+    """
     codes: list[int] = []
     breaks: list[bool] = []
     sizes: list[tuple[int, int]] = []
@@ -91,7 +157,14 @@ def ngram_events(documents: Sequence[Document], longest: int = NGRAM) -> Events:
 
     parts = [(np.arange(len(codes)), unigram)]
     at, head = parts[0]
-    for n in range(2, longest + 1):
+    n = 1
+    while len(at):
+        n += 1
+        if n > NGRAM:
+            if prefixes is None:
+                break
+            known = find(prefixes, head) >= 0
+            at, head = at[known], head[known]
         # The n-gram that starts at `at` goes on if no break stands before its
         # last token; a break stands at every field's first token too.
         inside = at + n - 1 < len(codes)
@@ -117,6 +190,15 @@ def join_code_arrays(left: Codes, right: Codes) -> Codes:
     value = (value ^ value >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ value >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     return value ^ value >> np.uint64(31)
+
+
+def find(codes: Codes, wanted: Codes) -> NDArray[np.int64]:
+    """Give where each wanted code stands in ascending codes, -1 where nowhere."""
+    if not len(codes):
+        return np.full(len(wanted), -1)
+    at = np.searchsorted(codes, wanted)
+    at[at == len(codes)] = 0
+    return np.where(codes[at] == wanted, at, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +227,11 @@ class Rows:
         A row without cells sums to 0. Cells are added one after the other in
         their order, so the sum of a row does not depend on its batch.
         """
-        sums = np.zeros((len(self), *cells.shape[1:]))
-        filled = np.flatnonzero(np.diff(self.indptr))
-        if len(filled):
-            sums[filled] = np.add.reduceat(cells, self.indptr[filled], axis=0)
-        return sums
+        row = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        columns = cells.reshape(len(cells), math.prod(cells.shape[1:])).T
+        # bincount adds one by one; numpy's other sums go by pairs.
+        sums = [np.bincount(row, column, len(self)) for column in columns]
+        return np.array(sums, float).T.reshape(len(self), *cells.shape[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,29 +252,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def find(self, codes: Codes) -> NDArray[np.int64]:
-        """Give the column of each code, -1 where it is none of ours."""
-        if not len(self.codes):
-            return np.full(len(codes), -1)
-        at = np.searchsorted(self.codes, codes)
-        at[at == len(self.codes)] = 0
-        return np.where(self.codes[at] == codes, at, -1)
-
-    def counts(self, documents: Sequence[Document]) -> Rows:
-        """Count the known n-grams of each document, titles weighted."""
-        events = ngram_events(documents)
-        columns = self.find(events.codes)
-        known = columns >= 0
-        cells = events.rows[known] * len(self.codes) + columns[known]
-        found, inverse = np.unique(cells, return_inverse=True)
-        counts = np.bincount(inverse, events.weights[known], len(found))
-        rows, columns = np.divmod(found, max(len(self.codes), 1))
-        indptr = np.searchsorted(rows, np.arange(len(documents) + 1))
-        return Rows(indptr, columns, counts)
-
-    def transform(self, documents: Sequence[Document]) -> Rows:
+    def transform(self, events: Events, n_documents: int) -> Rows:
         """Give the TF-IDF rows of documents, each of Euclidean length 1 (or 0)."""
-        return self.weigh(self.counts(documents))
+        return self.weigh(tally(events, find(self.codes, events.codes), n_documents))
 
     def weigh(self, counts: Rows) -> Rows:
         """Turn counts into TF-IDF rows of Euclidean length 1 (or 0)."""
@@ -202,6 +264,24 @@ class Vocabulary:
         return Rows(counts.indptr, counts.columns, values)
 
 
-def read_documents(records: Iterable[Record]) -> list[Document]:
-    """Clean and tokenize records, in order."""
-    return [read_document(record) for record in records]
+def tally(events: Events, columns: NDArray[np.int64], n_documents: int) -> Rows:
+    """Sum the weights of events by document and column; column -1 is left out."""
+    known = columns >= 0
+    width = int(columns.max(initial=0)) + 1
+    cells = events.rows[known] * width + columns[known]
+    found, inverse = np.unique(cells, return_inverse=True)
+    counts = np.bincount(inverse, events.weights[known], len(found))
+    rows, columns = np.divmod(found, width)
+    starts = np.searchsorted(rows, np.arange(n_documents + 1))
+    return Rows(starts, columns, np.asarray(counts, np.float64))
+
+
+def saturate(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weigh how often a keyword occurs: 1 for once, then slowly more.
+
+    Examples
+    --------
+    >>> saturate(np.array([1.0, 3.0, 7.0]))
+    array([1., 2., 3.])
+    """
+    return np.log2(1.0 + counts)

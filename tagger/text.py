@@ -281,8 +281,10 @@ _LATEX: tuple[tuple[re.Pattern[str], Replacement], ...] = (
         ),
         _accent,
     ),
-    (re.compile(rf"\\(?:{_SILENT})\*?(?:\[[^\]]{{0,200}}\])*\{{[^{{}}]{{0,500}}\}}"),
-     _nothing),
+    (
+        re.compile(rf"\\(?:{_SILENT})\*?(?:\[[^\]]{{0,200}}\])*\{{[^{{}}]{{0,500}}\}}"),
+        _nothing,
+    ),
     (re.compile(r"\\href\s*\{[^{}]{0,500}\}"), _nothing),
     (re.compile(r"\\(?:left|right|[bB]igg?[lr]?)(?![A-Za-z])"), _nothing),
     (re.compile(r"\\([A-Za-z]+)\*?(?:(?<=\s)|[ \t]+(?=[A-Za-z(])|\s*\{\})?"), _symbol),
@@ -335,17 +337,18 @@ def _join_line(match: re.Match[str]) -> str:
 
 
 _ABSTRACT_HEAD = re.compile(
-    r"\A\s*(?:abstract\s*(?:[:.]|-+)\s*"
-    r"|(?:Abstract|ABSTRACT)\s+(?=(?:We|This|In|The|A|An|Our|It|To|For|As|With|While|"
+    r"\A\s*(?:(?i:abstract)\s*(?:[:.]|--+|-(?=\s)|(?<=\s)-)\s*"
+    r"|(?:Abstract|ABSTRACT)(?:-|\s+)(?=(?:We|This|In|The|A|An|Our|It|To|For|As|With|While|"
     r"Recent|Recently|Despite|Although|Many|Most|Large|Deep|Machine|Background|These|"
-    r"There|Given|When|Since|On|Here|Current|Existing|Modern|Training|Neural)\b))",
-    re.IGNORECASE,
+    r"There|Given|When|Since|On|Here|Current|Existing|Modern|Training|Neural)\b))"
 )
 _PLACEHOLDER = re.compile(
     r"\s*(?:\W*|(?:n\s*/\s*a|none|null|nan|tba|tbd|to be added|unknown)\W*"
     r"|\W*(?:no|not)\s+(?:an?\s+)?(?:abstract|summary)?\s*(?:is\s+)?(?:available|provided|"
     r"given|found)\W*|abstract\W*"
     r"|\W*(?:(?:this|the)\s+(?:paper|article|submission|manuscript|preprint|work)\s+"
-    r"(?:has|is)\s+(?:been\s+)?)?withdrawn\b.{0,300})\Z",
+    r"(?:(?:has|is)\s+(?:now\s+)?(?:been\s+)?|was\s+)withdrawn\b"
+    r"|withdrawn(?=\W*\Z|\s*[.:;,(-]|\s+(?:by|due|because|for|since|pending)\b)"
+    r").{0,300})\Z",
     re.IGNORECASE | re.DOTALL,
 )

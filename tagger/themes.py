@@ -1,26 +1,31 @@
-"""Themes: what a theme file says, read and checked."""
+"""Themes: what they are, and the checks that a theme file must pass."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from os import PathLike
-from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from tagger.errors import ThemeError
 
-__all__ = ["Theme", "read_themes", "theme_to_dict", "themes_from_dicts"]
+__all__ = [
+    "Theme",
+    "Where",
+    "check_themes",
+    "did_you_mean",
+    "kind_of",
+    "theme_to_dict",
+    "themes_from_dicts",
+]
 
 KEYS = ("id", "name", "description", "keywords", "not", "group", "parent")
 ID_LENGTH = 64
 
-# (position of the theme, key, value) -> where that stands, for messages
-_Where: TypeAlias = Callable[[int, str | None, str | None], str]
+Where: TypeAlias = Callable[[int, str | None, str | None], str]
+"""Says where something stands: position of the theme, its key, a value in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,41 +60,6 @@ class Theme:
     parent: str | None = None
 
 
-def read_themes(
-    source: str | PathLike[str] | IO[bytes] | IO[str],
-) -> tuple[Theme, ...]:
-    """Read and check a theme file: TOML, one ``[[theme]]`` table a theme.
-
-    Parameters
-    ----------
-    source : path or file object
-        UTF-8, with or without a byte-order mark, any line ends.
-
-    Returns
-    -------
-    themes : tuple of Theme
-        At least one, in file order.
-
-    Raises
-    ------
-    ThemeError
-        If the file cannot be read or a theme in it is wrong; the message names
-        the file and the line.
-
-    Examples
-    --------
-    >>> import io
-    >>> read_themes(io.StringIO('theme = [{name = "GPT-4.1"}]'))[0].id
-    'gpt-4-1'
-    """
-    name, text = _read_text(source)
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ThemeError(_syntax_message(name, text, error)) from error
-    return _checked(_tables(document, name, text), _line_finder(name, text))
-
-
 def themes_from_dicts(
     entries: Iterable[Mapping[str, Any]], *, source: str = "themes"
 ) -> tuple[Theme, ...]:
@@ -112,7 +82,9 @@ def themes_from_dicts(
     ThemeError
         If a theme is wrong; the message gives its position, from 1.
     """
-    return _checked(list(entries), lambda at, _key, _value: f"{source}, theme {at + 1}")
+    return check_themes(
+        list(entries), lambda at, _key, _value: f"{source}, theme {at + 1}"
+    )
 
 
 def theme_to_dict(theme: Theme) -> dict[str, Any]:
@@ -134,95 +106,27 @@ def theme_to_dict(theme: Theme) -> dict[str, Any]:
     }
 
 
-def _read_text(source: str | PathLike[str] | IO[bytes] | IO[str]) -> tuple[str, str]:
-    """Name of the source, and its text without byte-order mark and CR."""
-    content: bytes | str
-    if isinstance(source, (str, PathLike)):
-        name = str(Path(source))
-        try:
-            content = Path(source).read_bytes()
-        except OSError as error:
-            raise ThemeError(
-                f"{name}: the theme file cannot be read ({error.strerror}); "
-                "check the path."
-            ) from error
-    else:
-        name = str(getattr(source, "name", "theme file"))
-        content = source.read()
-    if isinstance(content, bytes):
-        try:
-            content = content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = error.object[: error.start].count(b"\n") + 1
-            raise ThemeError(
-                f"{name}:{line}: byte {error.object[error.start]:#04x} is not UTF-8; "
-                "save the theme file as UTF-8."
-            ) from error
-    lines = content.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    return name, lines
+def check_themes(entries: Sequence[Any], where: Where) -> tuple[Theme, ...]:
+    """Build themes from the tables of a theme file, or say what is wrong.
 
+    Parameters
+    ----------
+    entries : sequence
+        One a theme; a mapping each, unless the file is wrong.
+    where : callable
+        Called with the position of a theme, a key or None, and a value or
+        None; gives the place for a message.
 
-def _syntax_message(name: str, text: str, error: tomllib.TOMLDecodeError) -> str:
-    found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
-    line = found[1] if found and found[1] else str(len(text.splitlines()) or 1)
-    problem = str(error)[: found.start()] if found else str(error)
-    return f"{name}:{line}: not valid TOML: {problem}; correct that line."
+    Returns
+    -------
+    themes : tuple of Theme
+        In the order of `entries`.
 
-
-def _tables(document: dict[str, Any], name: str, text: str) -> list[Any]:
-    """Return the theme tables; nothing else may stand at the top of the file."""
-    for key in document:
-        if key != "theme":
-            line = _find(rf"\s*(\[\[?\s*)?{re.escape(key)}\b", text.splitlines()) or 1
-            raise ThemeError(
-                f"{name}:{line}: unknown entry {key!r} at the top of the theme file"
-                f"{_did_you_mean(key, ['theme'])}; write one [[theme]] table a theme."
-            )
-    tables = document.get("theme", [])
-    if not isinstance(tables, list):
-        line = _find(r"\s*\[?\s*theme\b", text.splitlines()) or 1
-        raise ThemeError(
-            f"{name}:{line}: 'theme' is {_kind(tables)}, expected an array of tables; "
-            "write [[theme]] with two brackets."
-        )
-    if not tables:
-        raise ThemeError(
-            f"{name}:1: the file has no theme; write at least one [[theme]] table "
-            "with a name."
-        )
-    return tables
-
-
-def _line_finder(name: str, text: str) -> _Where:
-    """Find places in the source by searching it: tomllib keeps no positions."""
-    lines = text.splitlines()
-    heads = [n for n, line in enumerate(lines) if re.match(r"\s*\[\[\s*theme\b", line)]
-
-    def where(at: int, key: str | None, value: str | None) -> str:
-        if at >= len(heads):  # theme = [{...}], all in one array
-            return f"{name}:{_find('theme', lines) or 1}"
-        end = heads[at + 1] if at + 1 < len(heads) else len(lines)
-        line = heads[at] + 1
-        if key is not None:
-            equals = rf"\s*[\"']?{re.escape(key)}[\"']?\s*="
-            line += (_find(equals, lines[line:end]) or 0) if line < end else 0
-        if value is not None:
-            block = lines[line - 1 : end]
-            block = block[: _find(r"[^#]*\]\s*(#.*)?$", block)]
-            # the last place: of a phrase written twice, the second is the mistake
-            quoted = re.compile(rf"[\"']{re.escape(value)}[\"']")
-            line += max((n for n, s in enumerate(block) if quoted.search(s)), default=0)
-        return f"{name}:{line}"
-
-    return where
-
-
-def _find(pattern: str, lines: Sequence[str]) -> int | None:
-    """Return the first line, from 1, that begins with the pattern."""
-    return next((n for n, s in enumerate(lines, 1) if re.match(pattern, s)), None)
-
-
-def _checked(entries: Sequence[Any], where: _Where) -> tuple[Theme, ...]:
+    Raises
+    ------
+    ThemeError
+        If there is no theme, or one is wrong.
+    """
     themes = tuple(_theme(entry, at, where) for at, entry in enumerate(entries))
     if not themes:
         raise ThemeError("The list of themes is empty; give at least one theme.")
@@ -248,7 +152,7 @@ def _checked(entries: Sequence[Any], where: _Where) -> tuple[Theme, ...]:
 
 
 def _check_parents(
-    themes: Sequence[Theme], ids: Mapping[str, int], where: _Where
+    themes: Sequence[Theme], ids: Mapping[str, int], where: Where
 ) -> None:
     for at, theme in enumerate(themes):
         path = [theme.id]
@@ -259,7 +163,7 @@ def _check_parents(
                 raise ThemeError(
                     f"{where(child, 'parent', None)}: parent {parent!r} of theme "
                     f"{path[-1]!r} is no theme of the file"
-                    f"{_did_you_mean(parent, list(ids))}; name the id of a theme."
+                    f"{did_you_mean(parent, list(ids))}; name the id of a theme."
                 )
             path.append(parent)
             if parent in path[:-1]:
@@ -271,17 +175,17 @@ def _check_parents(
             parent = themes[ids[parent]].parent
 
 
-def _theme(entry: Any, at: int, where: _Where) -> Theme:
+def _theme(entry: Any, at: int, where: Where) -> Theme:
     if not isinstance(entry, Mapping):
         raise ThemeError(
-            f"{where(at, None, None)}: a theme is {_kind(entry)}, expected a table "
+            f"{where(at, None, None)}: a theme is {kind_of(entry)}, expected a table "
             f"with the keys {', '.join(KEYS)}."
         )
     for key in entry:
         if key not in KEYS:
             raise ThemeError(
                 f"{where(at, str(key), None)}: unknown key {key!r}"
-                f"{_did_you_mean(str(key), KEYS)}; a theme has the keys "
+                f"{did_you_mean(str(key), KEYS)}; a theme has the keys "
                 f"{', '.join(KEYS)}."
             )
     name = _text(entry, "name", at, where)
@@ -310,7 +214,7 @@ def _theme(entry: Any, at: int, where: _Where) -> Theme:
     )
 
 
-def _id(entry: Mapping[str, Any], name: str, at: int, where: _Where) -> str:
+def _id(entry: Mapping[str, Any], name: str, at: int, where: Where) -> str:
     if "id" not in entry:
         slug = _slug(name)
         if not slug:
@@ -339,32 +243,32 @@ def _slug(name: str) -> str:
     return slug[:ID_LENGTH].rstrip("-")
 
 
-def _text(entry: Mapping[str, Any], key: str, at: int, where: _Where) -> str:
+def _text(entry: Mapping[str, Any], key: str, at: int, where: Where) -> str:
     value = entry.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):
         raise ThemeError(
-            f"{where(at, key, None)}: {key!r} is {_kind(value)} ({value!r}), "
+            f"{where(at, key, None)}: {key!r} is {kind_of(value)} ({value!r}), "
             "expected text in quotes."
         )
     return " ".join(value.split())
 
 
 def _phrases(
-    entry: Mapping[str, Any], key: str, at: int, where: _Where
+    entry: Mapping[str, Any], key: str, at: int, where: Where
 ) -> tuple[str, ...]:
     values = entry.get(key, [])
     if not isinstance(values, (list, tuple)):
         raise ThemeError(
-            f"{where(at, key, None)}: {key!r} is {_kind(values)} ({values!r}), "
+            f"{where(at, key, None)}: {key!r} is {kind_of(values)} ({values!r}), "
             f'expected a list of phrases; write {key} = ["...", "..."].'
         )
     seen: dict[str, str] = {}
     for value in values:
         if not isinstance(value, str):
             raise ThemeError(
-                f"{where(at, key, None)}: {key!r} holds {_kind(value)} ({value!r}), "
+                f"{where(at, key, None)}: {key!r} holds {kind_of(value)} ({value!r}), "
                 "expected phrases in quotes."
             )
         folded = _fold(value)
@@ -385,16 +289,32 @@ def _phrases(
 
 def _fold(phrase: str) -> str:
     """Forget what matching forgets: case, hyphens, runs of blanks."""
+    if phrase.isascii():  # nearly all are, and a model is loaded in a moment
+        return " ".join(phrase.lower().replace("-", " ").replace("_", " ").split())
     plain = unicodedata.normalize("NFKC", phrase).casefold()
     return " ".join(re.sub(r"[-\u2010-\u2015_\s]+", " ", plain).split())
 
 
-def _did_you_mean(word: str, known: Sequence[str]) -> str:
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """Offer the known word that is closest to a mistyped one, if any is close.
+
+    Examples
+    --------
+    >>> did_you_mean("keyword", ["keywords", "name"])
+    " (did you mean 'keywords'?)"
+    """
     close = get_close_matches(word.casefold(), known, n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """Say what kind of value a theme file holds, in words.
+
+    Examples
+    --------
+    >>> kind_of([])
+    'a list'
+    """
     names = {bool: "true or false", int: "a number", float: "a number", str: "text"}
     names |= {list: "a list", dict: "a table", type(None): "nothing"}
     return names.get(type(value), f"a {type(value).__name__}")

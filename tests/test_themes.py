@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tagger.errors import ThemeError
-from tagger.themes import Theme, read_themes, theme_to_dict, themes_from_dicts
+from tagger.theme_file import read_themes
+from tagger.themes import Theme, theme_to_dict, themes_from_dicts
 
 SEEDS = Path(__file__).resolve().parent.parent / "seeds"
 
@@ -72,26 +73,6 @@ def test_any_name_is_kept_and_gives_a_path_safe_id(name, slug):
     assert (theme.name, theme.id) == (name.strip(), slug)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        TWO.encode(),
-        b"\xef\xbb\xbf" + TWO.encode(),
-        TWO.replace("\n", "\r\n").encode(),
-        TWO.replace("\n", "\r").encode(),
-    ],
-    ids=["plain", "byte-order mark", "CRLF", "CR"],
-)
-def test_marks_and_line_ends_change_nothing(content, tmp_path):
-    file = tmp_path / "themes.toml"
-    file.write_bytes(content)
-    assert read_themes(file) == read_themes(str(file)) == read(TWO)
-
-
-def test_an_open_text_file_is_read_too():
-    assert read_themes(io.StringIO(TWO)) == read(TWO)
-
-
 def test_themes_survive_json():
     stored = json.dumps([theme_to_dict(theme) for theme in read(TWO)])
     assert themes_from_dicts(json.loads(stored)) == read(TWO)
@@ -108,17 +89,7 @@ HEAD = '[[theme]]\nname = "A"\n'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[[theme]]\nname = "A', r"theme file:2: not valid TOML: .*; correct that"),
-        ('[[theme]]\nname = "A"\nkeywords = ["a",', r"file:3: not valid TOML"),
-        ("", r"file:1: the file has no theme; write at least one \[\[theme\]\]"),
-        ("theme = []", r"file:1: the file has no theme"),
-        ('[theme]\nname = "A"', r"file:1: 'theme' is a table, .* with two brackets"),
-        ("theme = 3", r"file:1: 'theme' is a number, expected an array of tables"),
         ("theme = [3]", r"file:1: a theme is a number, expected a table"),
-        (
-            HEAD + '[[themes]]\nname = "B"',
-            r"file:3: unknown entry 'themes' at the top .*did you mean 'theme'\?",
-        ),
         ('[[theme]]\nid = "a"', r"file:1: the theme has no name; write name"),
         (HEAD + '\n[[theme]]\n\nname = " "', r"file:6: the theme has no name"),
         ('[[theme]]\nname = "大"', r"file:2: no id can be made from the name '大'"),
@@ -179,18 +150,6 @@ HEAD = '[[theme]]\nname = "A"\n'
 def test_a_mistake_gets_a_sentence_with_its_line(text, message):
     with pytest.raises(ThemeError, match=message):
         read(text)
-
-
-def test_a_file_that_is_not_utf8_says_where(tmp_path):
-    file = tmp_path / "latin.toml"
-    file.write_bytes('[[theme]]\nname = "é"'.encode("latin-1"))
-    with pytest.raises(ThemeError, match=r"latin\.toml:2: byte 0xe9 is not UTF-8"):
-        read_themes(file)
-
-
-def test_a_missing_file_is_a_sentence(tmp_path):
-    with pytest.raises(ThemeError, match=r"gone\.toml: the theme file cannot be read"):
-        read_themes(tmp_path / "gone.toml")
 
 
 def test_a_mistake_in_stored_themes_gives_the_position():
