@@ -1,0 +1,300 @@
+"""Time prediction, beside fastText and scikit-learn, on the same real abstracts.
+
+From Python strings to label lists; every round times every system once, so
+that whatever else the machine does falls on all of them, and figures are
+medians of the rounds. Cold starts are timed in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import tagger  # noqa: E402
+from tagger import kernel  # noqa: E402
+from tagger.records import Record  # noqa: E402
+
+ABSTRACT = ROOT / "seeds" / "example-abstract.txt"
+FASTTEXT = "import sys, fasttext as f; m = f.FastText._FastText(sys.argv[1]); "
+FASTTEXT += (
+    "print(m.f.predict(open(sys.argv[2]).read().replace(chr(10), ' '), 26, .5, ''))"
+)
+Texts = list[tuple[str, str]]
+
+
+def read_texts(data: Path, n: int) -> tuple[Texts, Texts, list[list[str]]]:
+    """Give n texts to predict, and the labelled ones to learn from."""
+    import pyarrow.parquet as pq
+
+    labels = {}
+    for line in (ROOT / "experiments/themes/labels.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        labels[row["id"]] = row["themes"]
+    texts: Texts = []
+    learned: Texts = []
+    y: list[list[str]] = []
+    parts = sorted((data / "abstracts").glob("part-*.parquet"))
+    if not parts:
+        sys.exit(
+            f"{data} holds no abstracts/part-*.parquet; give the folder that does."
+        )
+    for part in parts:
+        rows = pq.read_table(part, columns=["id", "title", "abstract"]).to_pylist()
+        pairs = [(r["title"] or "", r["abstract"] or "") for r in rows]
+        texts += pairs[: n // len(parts)]
+        for row, pair in zip(rows, pairs, strict=True):
+            if row["id"] in labels:
+                learned.append(pair)
+                y.append(labels[row["id"]])
+    return texts, learned, y
+
+
+def one_line(pair: tuple[str, str]) -> str:
+    """Join title and abstract, as the other systems take them."""
+    return " ".join(f"{pair[0]} {pair[1]}".split())
+
+
+def train_fasttext(texts: Texts, y: list[list[str]], folder: Path) -> Any:
+    """Train on word pairs, one-versus-all, with fastText's own defaults else."""
+    import fasttext
+
+    file = folder / "train.txt"
+    with file.open("w", encoding="utf-8") as out:
+        for pair, themes in zip(texts, y, strict=True):
+            marks = " ".join(f"__label__{theme}" for theme in themes or ["none"])
+            out.write(f"{marks} {one_line(pair)}\n")
+    model = fasttext.train_supervised(
+        str(file), loss="ova", wordNgrams=2, epoch=25, thread=1, verbose=0
+    )
+    model.save_model(str(folder / "model.bin"))
+    return model
+
+
+def train_sklearn(texts: Texts, y: list[list[str]]) -> tuple[Any, Any]:
+    """Train TF-IDF of words and pairs with one logistic regression a theme."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MultiLabelBinarizer
+
+    binarizer = MultiLabelBinarizer()
+    pipeline = make_pipeline(
+        TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2),
+        OneVsRestClassifier(LogisticRegression(solver="liblinear")),
+    )
+    pipeline.fit([one_line(pair) for pair in texts], binarizer.fit_transform(y))
+    return pipeline, binarizer
+
+
+def cold(command: list[str], rounds: int) -> list[tuple[float, float]]:
+    """Time a command from its start to its end; seconds, and MiB at most."""
+    found = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        found.append((time.perf_counter() - start, usage.ru_maxrss / 1024))
+        if status:
+            sys.exit(f"{command} failed.")
+    return found
+
+
+JOBS: dict[str, Callable[[int, int], Any]] = {}  # what a forked process works on
+
+
+def part_of(task: tuple[str, int, int]) -> None:
+    """Predict a part of the texts in a process of its own."""
+    name, start, end = task
+    JOBS[name](start, end)
+
+
+def main() -> None:
+    """Time everything and write result.json."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--records", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("-o", "--out", type=Path, default=Path("result.json"))
+    chosen = parser.parse_args()
+    if kernel.compiled is None:
+        sys.exit("The compiled part is not built; pip install -e . builds it.")
+    texts, learned, y = read_texts(chosen.data, chosen.records)
+    n = len(texts)
+    lines = [one_line(pair) for pair in texts]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        fasttext = train_fasttext(learned, y, folder)
+        pipeline, binarizer = train_sklearn(learned, y)
+        model = tagger.load()
+        wide = replace(
+            model,
+            themes=tuple(
+                replace(theme, id=f"{theme.id}-{k}")
+                for k in range(10)
+                for theme in model.themes
+            ),
+            weights=np.tile(model.weights, 10),
+            phrases=replace(model.phrases, weights=np.tile(model.phrases.weights, 10)),
+            intercept=np.tile(model.intercept, 10),
+            thresholds=np.tile(model.thresholds, 10),
+        )
+
+        def records(start: int, end: int) -> list[Record]:
+            return [
+                Record(id="x", title=title, abstract=abstract)
+                for title, abstract in texts[start:end]
+            ]
+
+        def ours(
+            start: int, end: int, jobs: int = 1, by: tagger.Tagger = model
+        ) -> list[list[str]]:
+            decided = by.tag_stream(records(start, end), jobs=jobs)
+            return [[tag.theme for tag in decision.tags] for decision in decided]
+
+        def theirs(start: int, end: int) -> Any:
+            return fasttext.f.multilinePredict(lines[start:end], 26, 0.5, "strict")
+
+        def scikit(start: int, end: int) -> Any:
+            return binarizer.inverse_transform(pipeline.predict(lines[start:end]))
+
+        def in_python(start: int, end: int) -> Any:
+            compiled, kernel.compiled = kernel.compiled, None
+            try:
+                return ours(start, end)
+            finally:
+                kernel.compiled = compiled
+
+        JOBS.update(fasttext=theirs, sklearn=scikit)
+        half = n // 2
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+
+            def two(system: str) -> None:
+                pool.map(part_of, [(system, 0, half), (system, half, n)], 1)
+
+            systems: dict[str, tuple[Callable[[], Any], int]] = {
+                "tagger": (lambda: ours(0, n), n),
+                "tagger, 2 threads": (lambda: ours(0, n, 2), n),
+                "tagger, scores only": (lambda: model.predict_proba(records(0, n)), n),
+                "tagger, 260 themes, scores only": (
+                    lambda: wide.predict_proba(records(0, n)),
+                    n,
+                ),
+                "tagger, in Python": (lambda: in_python(0, n // 10), n // 10),
+                "fastText": (lambda: theirs(0, n), n),
+                "fastText, 2 processes": (lambda: two("fasttext"), n),
+                "scikit-learn": (lambda: scikit(0, n), n),
+                "scikit-learn, 2 processes": (lambda: two("sklearn"), n),
+            }
+            rates: dict[str, list[float]] = {name: [] for name in systems}
+            for _ in range(chosen.rounds):
+                for name, (run, size) in systems.items():
+                    start = time.perf_counter()
+                    run()
+                    rates[name].append(size / (time.perf_counter() - start))
+        starts = {
+            "tagger --help": [sys.executable, "-m", "tagger.cli", "--help"],
+            "tagger predict": [
+                sys.executable,
+                "-m",
+                "tagger.cli",
+                "predict",
+                str(ABSTRACT),
+            ],
+            "fastText script": [
+                *[sys.executable, "-c", FASTTEXT],
+                *[str(folder / "model.bin"), str(ABSTRACT)],
+            ],
+            "import numpy": [sys.executable, "-c", "import numpy"],
+        }
+        main_program = "from tagger.cli import main; main()"
+        for name in ("tagger --help", "tagger predict"):
+            starts[name] = [sys.executable, "-c", main_program, *starts[name][3:]]
+        colds: dict[str, list[tuple[float, float]]] = {name: [] for name in starts}
+        for _ in range(2 * chosen.rounds + 1):
+            for name, command in starts.items():
+                colds[name] += cold(command, 1)
+        loads = []
+        for _ in range(11):
+            start = time.perf_counter()
+            tagger.load()
+            loads.append(1000 * (time.perf_counter() - start))
+    median = {name: statistics.median(values) for name, values in rates.items()}
+
+    def ratio(one: str, other: str) -> float:
+        pairs = zip(rates[one], rates[other], strict=True)
+        return round(statistics.median(a / b for a, b in pairs), 2)
+
+    result = {
+        "n_records": n,
+        "n_themes": len(model.themes),
+        "records_a_second": {name: round(value) for name, value in median.items()},
+        "ratios": {
+            "tagger / fastText": ratio("tagger", "fastText"),
+            "tagger / scikit-learn": ratio("tagger", "scikit-learn"),
+            "tagger / tagger in Python": ratio("tagger", "tagger, in Python"),
+            "tagger, 2 threads / 1": ratio("tagger, 2 threads", "tagger"),
+            "tagger, 2 threads / fastText, 2 processes": ratio(
+                "tagger, 2 threads", "fastText, 2 processes"
+            ),
+            "tagger, 2 threads / scikit-learn, 2 processes": ratio(
+                "tagger, 2 threads", "scikit-learn, 2 processes"
+            ),
+            "scores, 260 themes / 26 (time)": ratio(
+                "tagger, scores only", "tagger, 260 themes, scores only"
+            ),
+        },
+        "cold_start": {
+            name: {
+                "seconds_median": round(statistics.median(s for s, _ in values), 3),
+                "seconds_least": round(min(s for s, _ in values), 3),
+                "mebibytes": round(max(m for _, m in values)),
+            }
+            for name, values in colds.items()
+        },
+        "load_milliseconds_median": round(statistics.median(loads), 1),
+        "peak_mebibytes_of_this_process": resource.getrusage(
+            resource.RUSAGE_SELF
+        ).ru_maxrss
+        // 1024,
+        "machine": {
+            "processor": platform.processor() or platform.machine(),
+            "cores": os.cpu_count(),
+            "load_average": os.getloadavg()[0],
+            "python": platform.python_version(),
+        },
+        "versions": {
+            name: version(name)
+            for name in ("paper-tagger", "fasttext-wheel", "scikit-learn", "numpy")
+        },
+    }
+    text = json.dumps(result, indent=1) + "\n"
+    chosen.out.write_text(text, "utf-8")
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

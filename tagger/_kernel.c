@@ -1,0 +1,890 @@
+/* The hot path, compiled: texts to tokens, n-grams and logits, for whole
+   batches, without the interpreter's lock. Same definition, to the last bit,
+   as tagger.tokens, tagger.features, tagger.judge and tagger.model, which run
+   where this could not be built. Plain C11 and Python's stable interface. */
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <math.h>
+
+#include "_reading.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define HAS_F16C 1
+#else
+#define HAS_F16C 0
+#endif
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)0)
+#endif
+
+/* ---- texts ---------------------------------------------------------------- */
+
+struct text {
+    const u8 *data; /* NULL where it has no UTF-8 */
+    Py_ssize_t size;
+    PyObject *helped; /* what Python read, where it had to: codes and breaks */
+    const char *codes, *breaks;
+    Py_ssize_t n_tokens;
+};
+
+/* A batch of documents: texts 2i and 2i + 1 are title and abstract of i. */
+struct batch {
+    size_t n; /* documents */
+    struct text *texts;
+    u8 *left; /* 1 for a document that waits for Python */
+};
+
+static void free_batch(struct batch *b)
+{
+    for (size_t i = 0; b->texts && i < 2 * b->n; i++)
+        Py_XDECREF(b->texts[i].helped);
+    free(b->texts);
+    free(b->left);
+}
+
+/* Take a list of strings; on failure an exception is set and b is empty. */
+static int open_batch(struct batch *b, PyObject *list)
+{
+    memset(b, 0, sizeof *b);
+    if (!PyList_Check(list) || PyList_Size(list) % 2) {
+        PyErr_SetString(PyExc_TypeError, "texts must be a list of pairs of str");
+        return -1;
+    }
+    b->n = (size_t)PyList_Size(list) / 2;
+    b->texts = calloc(2 * b->n + 1, sizeof *b->texts);
+    b->left = calloc(b->n + 1, 1);
+    if (!b->texts || !b->left) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    for (size_t i = 0; i < 2 * b->n; i++) {
+        PyObject *text = PyList_GetItem(list, (Py_ssize_t)i);
+        struct text *t = &b->texts[i];
+        if (!PyUnicode_Check(text)) {
+            PyErr_SetString(PyExc_TypeError, "texts must be a list of pairs of str");
+            goto failed;
+        }
+        t->data = (const u8 *)PyUnicode_AsUTF8AndSize(text, &t->size);
+        if (!t->data) { /* a lone surrogate has no UTF-8 */
+            if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+                goto failed;
+            PyErr_Clear();
+        } else if ((uint64_t)t->size >= UINT32_MAX) {
+            t->data = NULL;
+        }
+    }
+    return 0;
+failed:
+    free_batch(b);
+    return -1;
+}
+
+static int copy_tokens(struct tokens *to, const struct text *from)
+{
+    size_t n = (size_t)from->n_tokens;
+    if (room_for_tokens(to, n))
+        return NO_MEMORY;
+    if (n) {
+        memcpy(to->codes + to->size, from->codes, 8 * n);
+        memcpy(to->breaks + to->size, from->breaks, n);
+    }
+    to->size += n;
+    return DONE;
+}
+
+/* Read document i; *middle is where its abstract starts. PYTHON comes back,
+   and is noted, where Python has to read a text first. No lock is needed. */
+static int read_document(struct batch *b, size_t i, struct reader *r, size_t *middle)
+{
+    r->tokens.size = 0;
+    for (size_t k = 2 * i; k < 2 * i + 2; k++) {
+        const struct text *t = &b->texts[k];
+        int state = PYTHON;
+        *middle = r->tokens.size;
+        if (t->helped)
+            state = copy_tokens(&r->tokens, t);
+        else if (t->data)
+            state = read_text(r, t->data, (size_t)t->size);
+        if (state == PYTHON)
+            b->left[i] = 1;
+        if (state)
+            return state;
+    }
+    return DONE;
+}
+
+/* Let Python read the texts of the documents that wait for it: `help(text)`
+   gives the codes of the tokens, 8 bytes each, and the breaks, a byte each. */
+static int help_batch(struct batch *b, PyObject *list, PyObject *help)
+{
+    for (size_t k = 0; k < 2 * b->n; k++) {
+        if (!b->left[k / 2])
+            continue;
+        PyObject *text = PyList_GetItem(list, (Py_ssize_t)k);
+        PyObject *pair = text ? PyObject_CallFunctionObjArgs(help, text, NULL) : NULL;
+        if (!pair)
+            return -1;
+        struct text *t = &b->texts[k];
+        t->helped = pair;
+        char *codes, *breaks;
+        Py_ssize_t size;
+        if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
+            PyErr_SetString(PyExc_TypeError, "help must give codes and breaks");
+            return -1;
+        }
+        if (PyBytes_AsStringAndSize(PyTuple_GetItem(pair, 0), &codes, &size) ||
+            PyBytes_AsStringAndSize(PyTuple_GetItem(pair, 1), &breaks, &t->n_tokens))
+            return -1;
+        if (size != 8 * t->n_tokens) {
+            PyErr_SetString(PyExc_ValueError, "help must give a break for every code");
+            return -1;
+        }
+        t->codes = codes, t->breaks = breaks;
+    }
+    return 0;
+}
+
+/* ---- tables of codes ------------------------------------------------------- */
+
+/* Open addressing; a slot holds all that is known of a code, so that one look
+   at memory answers. An empty slot is all 0. */
+struct slot {
+    uint64_t code;
+    uint32_t place; /* 1 + the column of an n-gram */
+    uint32_t marks; /* 16 * (1 + the number of a phrase), and the bits below */
+};
+
+enum { USED = 1, TELLS = 2, FUNCTION_WORD = 4, PREFIX = 8, PHRASE_SHIFT = 4 };
+
+struct table {
+    struct slot *slots;
+    size_t mask;
+    int shift;
+};
+
+static int make_table(struct table *t, size_t n)
+{
+    int bits = 4;
+    while (((size_t)1 << bits) < 2 * n + 1)
+        bits++;
+    t->mask = ((size_t)1 << bits) - 1;
+    t->shift = 64 - bits;
+    t->slots = calloc((size_t)1 << bits, sizeof *t->slots);
+    return t->slots ? DONE : NO_MEMORY;
+}
+
+static size_t first_slot(const struct table *t, uint64_t code)
+{
+    return (size_t)(code * 0x9E3779B97F4A7C15u >> t->shift);
+}
+
+/* Give the slot of a code, or the empty one where it would stand. */
+static struct slot *slot_of(const struct table *t, uint64_t code)
+{
+    size_t at = first_slot(t, code);
+    while (t->slots[at].code != code && t->slots[at].marks)
+        at = (at + 1) & t->mask;
+    return &t->slots[at];
+}
+
+static struct slot *add_code(struct table *t, uint64_t code, uint32_t mark)
+{
+    struct slot *slot = slot_of(t, code);
+    slot->code = code;
+    slot->marks |= USED | mark;
+    return slot;
+}
+
+static void expect(const struct table *t, uint64_t code)
+{
+    PREFETCH(&t->slots[first_slot(t, code)]);
+}
+
+/* ---- events ---------------------------------------------------------------- */
+
+struct event_columns {
+    int64_t *rows, *first, *last;
+    uint64_t *codes;
+    double *weights;
+    size_t size, room;
+};
+
+static void free_columns(struct event_columns *e)
+{
+    free(e->rows);
+    free(e->first);
+    free(e->last);
+    free(e->codes);
+    free(e->weights);
+}
+
+static int room_for_events(struct event_columns *e, size_t more)
+{
+    if (e->size + more <= e->room)
+        return DONE;
+    size_t room = 2 * (e->size + more) + 256;
+    if (grow((void **)&e->rows, room, 8) || grow((void **)&e->first, room, 8) ||
+        grow((void **)&e->last, room, 8) || grow((void **)&e->codes, room, 8) ||
+        grow((void **)&e->weights, room, 8))
+        return NO_MEMORY;
+    e->room = room;
+    return DONE;
+}
+
+/* List the n-grams of a document, as tagger.features.ngram_events does. */
+static int list_events(const struct tokens *t, size_t row, size_t middle,
+                       const struct table *prefixes, size_t order, double title_weight,
+                       struct event_columns *e)
+{
+    size_t from = e->size, to;
+    if (room_for_events(e, 2 * t->size))
+        return NO_MEMORY;
+    for (size_t k = 0; k < t->size; k++) {
+        size_t at = e->size++;
+        e->rows[at] = (int64_t)row;
+        e->codes[at] = t->codes[k];
+        e->weights[at] = k < middle ? title_weight : 1.0;
+        e->first[at] = e->last[at] = (int64_t)k;
+    }
+    to = e->size;
+    for (size_t n = 2; from < to && (n <= order || prefixes); n++) {
+        for (size_t k = from; k < to; k++) {
+            size_t next = (size_t)e->last[k] + 1;
+            if (next >= t->size || t->breaks[next] ||
+                (n > order && !slot_of(prefixes, e->codes[k])->marks))
+                continue;
+            if (room_for_events(e, 1))
+                return NO_MEMORY;
+            size_t at = e->size++;
+            e->rows[at] = e->rows[k];
+            e->codes[at] = join(e->codes[k], t->codes[next]);
+            e->weights[at] = e->weights[k];
+            e->first[at] = e->first[k];
+            e->last[at] = e->last[k] + 1;
+        }
+        from = to, to = e->size;
+    }
+    return DONE;
+}
+
+/* List the n-grams of every document, or, before Python has helped, see which
+   documents need that. */
+static int all_events(struct batch *b, int helped, const struct table *prefixes,
+                      size_t order, double title_weight, struct event_columns *e)
+{
+    struct reader r = {0};
+    int state = DONE;
+    for (size_t i = 0; i < b->n && state != NO_MEMORY; i++) {
+        size_t middle;
+        state = read_document(b, i, &r, &middle);
+        if (state == DONE && helped)
+            state = list_events(&r.tokens, i, middle, prefixes, order, title_weight, e);
+    }
+    free_reader(&r);
+    return state == NO_MEMORY ? NO_MEMORY : DONE;
+}
+
+static PyObject *py_events(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *list, *help, *buffer, *result = NULL;
+    double title_weight;
+    Py_ssize_t order;
+    Py_buffer prefix = {0};
+    struct table table = {0};
+    struct batch b;
+    struct event_columns e = {0};
+    if (!PyArg_ParseTuple(args, "OOOdn", &list, &help, &buffer, &title_weight, &order))
+        return NULL;
+    if (buffer != Py_None && PyObject_GetBuffer(buffer, &prefix, PyBUF_C_CONTIGUOUS))
+        return NULL;
+    if (open_batch(&b, list) == 0) {
+        const struct table *prefixes = prefix.obj ? &table : NULL;
+        int state = DONE;
+        Py_BEGIN_ALLOW_THREADS
+        if (prefixes) {
+            const uint64_t *codes = prefix.buf;
+            size_t n = (size_t)prefix.len / 8;
+            state = make_table(&table, n);
+            for (size_t i = 0; state == DONE && i < n; i++)
+                add_code(&table, codes[i], PREFIX);
+        }
+        if (state == DONE)
+            state = all_events(&b, 0, prefixes, (size_t)order, title_weight, &e);
+        Py_END_ALLOW_THREADS
+        if (state == NO_MEMORY)
+            PyErr_NoMemory();
+        else if (help_batch(&b, list, help) == 0) {
+            Py_BEGIN_ALLOW_THREADS
+            state = all_events(&b, 1, prefixes, (size_t)order, title_weight, &e);
+            Py_END_ALLOW_THREADS
+            Py_ssize_t size = (Py_ssize_t)e.size * 8;
+            if (state == DONE && room_for_events(&e, 1) == DONE) /* no null pointer */
+                result = Py_BuildValue("(y#y#y#y#y#)", e.rows, size, e.codes, size,
+                                       e.weights, size, e.first, size, e.last, size);
+            else
+                PyErr_NoMemory();
+        }
+        free_batch(&b);
+    }
+    free_columns(&e);
+    free(table.slots);
+    if (prefix.obj)
+        PyBuffer_Release(&prefix);
+    return result;
+}
+
+/* ---- spans ------------------------------------------------------------------ */
+
+/* Give starts, ends, codes and breaks of a cleaned text, or None. */
+static PyObject *py_tokenize(PyObject *module, PyObject *text)
+{
+    (void)module;
+    struct reader r = {0};
+    Py_ssize_t size;
+    const u8 *s = (const u8 *)PyUnicode_AsUTF8AndSize(text, &size);
+    if (!s) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+            return NULL;
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    if ((uint64_t)size >= UINT32_MAX)
+        Py_RETURN_NONE;
+    int state = tokenize(&r, s, (size_t)size);
+    PyObject *result = NULL;
+    if (state == NO_MEMORY) {
+        PyErr_NoMemory();
+    } else if (state == PYTHON) {
+        result = Py_NewRef(Py_None);
+    } else {
+        const struct tokens *t = &r.tokens;
+        PyObject *lists[4] = {NULL, NULL, NULL, NULL};
+        int failed = 0;
+        for (int k = 0; k < 4; k++)
+            failed |= !(lists[k] = PyList_New((Py_ssize_t)t->size));
+        for (size_t i = 0; !failed && i < t->size; i++) {
+            PyObject *values[4] = {
+                PyLong_FromUnsignedLong(t->starts[i]), PyLong_FromUnsignedLong(t->ends[i]),
+                PyLong_FromUnsignedLongLong(t->codes[i]), PyBool_FromLong(t->breaks[i])};
+            for (int k = 0; k < 4; k++) {
+                failed |= !values[k];
+                PyList_SetItem(lists[k], (Py_ssize_t)i, values[k]);
+            }
+        }
+        if (!failed)
+            result = PyTuple_Pack(4, lists[0], lists[1], lists[2], lists[3]);
+        for (int k = 0; k < 4; k++)
+            Py_XDECREF(lists[k]);
+    }
+    free_reader(&r);
+    return result;
+}
+
+/* ---- scores ------------------------------------------------------------------ */
+
+enum { CODES, IDF, WEIGHTS, PHRASES, PREFIXES, PHRASE_WEIGHTS, INTERCEPT, FUNCTION,
+       LOGARITHM, SATURATED, N_ARRAYS };
+
+/* Counts of which the logarithm is given: title 0-7 times, abstract 0-63. */
+enum { TITLES = 8, ABSTRACTS = 64 };
+
+/* Columns of tagger.judge.count_words. */
+enum { N_COUNTS = 6 };
+
+struct model {
+    Py_buffer held[N_ARRAYS];
+    struct table table; /* of n-grams, phrases, prefixes and function words */
+    size_t n_ngrams, n_themes;
+    size_t order;
+    double title_weight;
+    int half; /* weights are half precision */
+};
+
+static const double *floats(const struct model *m, int which) { return m->held[which].buf; }
+
+static void free_model(struct model *m)
+{
+    for (int k = 0; k < N_ARRAYS; k++)
+        if (m->held[k].obj)
+            PyBuffer_Release(&m->held[k]);
+    free(m->table.slots);
+    free(m);
+}
+
+static const char CAPSULE[] = "tagger._kernel.model";
+
+static void drop_model(PyObject *capsule)
+{
+    free_model(PyCapsule_GetPointer(capsule, CAPSULE));
+}
+
+static size_t count(const struct model *m, int which) { return (size_t)m->held[which].len / 8; }
+
+static int fill_table(struct model *m, double empty_idf)
+{
+    const uint64_t *codes = m->held[CODES].buf, *phrases = m->held[PHRASES].buf;
+    const uint64_t *prefixes = m->held[PREFIXES].buf, *words = m->held[FUNCTION].buf;
+    struct table *t = &m->table;
+    if (make_table(t, m->n_ngrams + count(m, PHRASES) + count(m, PREFIXES) +
+                          count(m, FUNCTION)))
+        return NO_MEMORY;
+    for (size_t i = 0; i < m->n_ngrams; i++)
+        add_code(t, codes[i], floats(m, IDF)[i] > empty_idf ? TELLS : 0)->place =
+            (uint32_t)i + 1;
+    for (size_t i = 0; i < count(m, PHRASES); i++)
+        add_code(t, phrases[i], (uint32_t)(i + 1) << PHRASE_SHIFT);
+    for (size_t i = 0; i < count(m, PREFIXES); i++)
+        add_code(t, prefixes[i], PREFIX);
+    for (size_t i = 0; i < count(m, FUNCTION); i++)
+        add_code(t, words[i], FUNCTION_WORD);
+    return DONE;
+}
+
+static PyObject *py_model(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *arrays;
+    Py_ssize_t order;
+    double title_weight, empty_idf;
+    if (!PyArg_ParseTuple(args, "O!ndd", &PyTuple_Type, &arrays, &order, &title_weight,
+                          &empty_idf))
+        return NULL;
+    struct model *m = calloc(1, sizeof *m);
+    if (!m)
+        return PyErr_NoMemory();
+    if (PyTuple_Size(arrays) != N_ARRAYS) {
+        PyErr_Format(PyExc_ValueError, "a model has %d arrays", N_ARRAYS);
+        goto failed;
+    }
+    for (int k = 0; k < N_ARRAYS; k++)
+        if (PyObject_GetBuffer(PyTuple_GetItem(arrays, k), &m->held[k], PyBUF_C_CONTIGUOUS))
+            goto failed;
+    m->n_ngrams = count(m, CODES);
+    m->n_themes = count(m, INTERCEPT);
+    m->order = (size_t)order;
+    m->title_weight = title_weight;
+    size_t cells = m->n_ngrams * m->n_themes;
+    m->half = (size_t)m->held[WEIGHTS].len == 2 * cells;
+    if (m->n_ngrams >= 1u << 30 || count(m, PHRASES) >= 1u << 27 ||
+        count(m, IDF) != m->n_ngrams || order < 2 ||
+        (!m->half && count(m, WEIGHTS) != cells) ||
+        count(m, PHRASE_WEIGHTS) != count(m, PHRASES) * m->n_themes ||
+        count(m, LOGARITHM) != TITLES * ABSTRACTS ||
+        count(m, SATURATED) != TITLES * ABSTRACTS) {
+        PyErr_SetString(PyExc_ValueError, "the arrays of the model do not fit each other");
+        goto failed;
+    }
+    if (fill_table(m, empty_idf)) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    PyObject *capsule = PyCapsule_New(m, CAPSULE, drop_model);
+    if (capsule)
+        return capsule;
+failed:
+    free_model(m);
+    return NULL;
+}
+
+/* What one document needs; kept from document to document. */
+struct work {
+    uint32_t *keys, *spare; /* 2 * place, + 1 for the abstract */
+    uint32_t *phrase_keys;
+    uint64_t *pairs; /* codes, and where they start */
+    uint32_t *heads;
+    double *values, *sums;
+    size_t room;
+};
+
+static void free_work(struct work *w)
+{
+    free(w->keys);
+    free(w->spare);
+    free(w->phrase_keys);
+    free(w->pairs);
+    free(w->heads);
+    free(w->values);
+    free(w->sums);
+}
+
+static int room_for_work(struct work *w, size_t n)
+{
+    if (n <= w->room)
+        return DONE;
+    n = 2 * n + 256;
+    if (grow((void **)&w->keys, n, 4) || grow((void **)&w->spare, n, 4) ||
+        grow((void **)&w->phrase_keys, n, 4) || grow((void **)&w->pairs, n, 8) || grow((void **)&w->heads, n, 4) ||
+        grow((void **)&w->values, n, 8))
+        return NO_MEMORY;
+    w->room = n;
+    return DONE;
+}
+
+/* Sort keys below `limit`. */
+static void sort(uint32_t *keys, uint32_t *spare, size_t n, uint64_t limit)
+{
+    if (n < 24) {
+        for (size_t i = 1; i < n; i++) {
+            uint32_t key = keys[i];
+            size_t at = i;
+            for (; at && keys[at - 1] > key; at--)
+                keys[at] = keys[at - 1];
+            keys[at] = key;
+        }
+        return;
+    }
+    int bits = 0;
+    while (limit >> bits)
+        bits++;
+    int passes = (bits + 9) / 10, width = (bits + passes - 1) / passes;
+    uint32_t *from = keys, *to = spare;
+    for (int pass = 0; pass < passes; pass++) {
+        uint32_t places[1 << 10] = {0}, mask = (1u << width) - 1, sum = 0;
+        int shift = pass * width;
+        for (size_t i = 0; i < n; i++)
+            places[from[i] >> shift & mask]++;
+        for (uint32_t k = 0; k <= mask; k++) {
+            uint32_t here = places[k];
+            places[k] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[places[from[i] >> shift & mask]++] = from[i];
+        uint32_t *swap = from;
+        from = to, to = swap;
+    }
+    if (from != keys)
+        memcpy(keys, from, n * sizeof *keys);
+}
+
+static double half_to_double(uint16_t half)
+{
+    union {
+        uint32_t bits;
+        float value;
+    } shifted = {(uint32_t)(half & 0x7FFF) << 13};
+    double value = (double)shifted.value * 0x1p112;
+    return half & 0x8000 ? -value : value;
+}
+
+static void add_half(double *sums, const uint16_t *row, double value, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        sums[k] += value * half_to_double(row[k]);
+}
+
+#if HAS_F16C
+/* The same sums, eight themes at a time; no step is fused, so bits are equal. */
+__attribute__((target("avx,f16c"))) static void
+add_half_f16c(double *sums, const uint16_t *row, double value, size_t n)
+{
+    __m256d v = _mm256_set1_pd(value);
+    size_t k = 0;
+    for (; k + 8 <= n; k += 8) {
+        __m256 w = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(row + k)));
+        __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(w));
+        __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(w, 1));
+        __m256d a = _mm256_loadu_pd(sums + k), b = _mm256_loadu_pd(sums + k + 4);
+        _mm256_storeu_pd(sums + k, _mm256_add_pd(a, _mm256_mul_pd(v, low)));
+        _mm256_storeu_pd(sums + k + 4, _mm256_add_pd(b, _mm256_mul_pd(v, high)));
+    }
+    for (; k < n; k++)
+        sums[k] += value * (double)_cvtsh_ss(row[k]);
+}
+#endif
+
+typedef void adder(double *sums, const uint16_t *row, double value, size_t n);
+static adder *add_half_row = add_half;
+
+/* How often a key occurs, weighed; the same sum, in the same order, as numpy's. */
+struct tally {
+    uint32_t title, abstract;
+};
+
+static double weighed(const struct model *m, struct tally t)
+{
+    double sum = 0.0;
+    for (uint32_t k = 0; k < t.title; k++)
+        sum += m->title_weight;
+    for (uint32_t k = 0; k < t.abstract; k++)
+        sum += 1.0;
+    return sum;
+}
+
+/* Gather the run of equal places at keys[*i]. */
+static uint32_t next_run(const uint32_t *keys, size_t n, size_t *i, struct tally *t)
+{
+    uint32_t place = keys[*i] >> 1;
+    *t = (struct tally){0, 0};
+    for (; *i < n && keys[*i] >> 1 == place; ++*i)
+        if (keys[*i] & 1)
+            t->abstract++;
+        else
+            t->title++;
+    return place;
+}
+
+static double level(const struct model *m, int which, struct tally t)
+{
+    if (t.title < TITLES && t.abstract < ABSTRACTS)
+        return floats(m, which)[t.title * ABSTRACTS + t.abstract];
+    double count = weighed(m, t);
+    return which == LOGARITHM ? 1.0 + log(count) : log2(1.0 + count);
+}
+
+enum { AHEAD = 12 }; /* cells; how early memory is asked for a row */
+
+static void add_ngrams(const struct model *m, struct work *w, size_t n)
+{
+    const size_t k = m->n_themes;
+    sort(w->keys, w->spare, n, 2 * (uint64_t)m->n_ngrams);
+    size_t cells = 0, i = 0;
+    double square = 0.0;
+    while (i < n) {
+        struct tally t;
+        uint32_t place = next_run(w->keys, n, &i, &t);
+        double value = level(m, LOGARITHM, t) * floats(m, IDF)[place];
+        square += value * value;
+        w->spare[cells] = place;
+        w->values[cells++] = value;
+    }
+    double length = sqrt(square);
+    const uint16_t *halves = m->held[WEIGHTS].buf;
+    for (i = 0; i < cells; i++) {
+        double value = w->values[i] / length;
+        if (m->half) {
+            if (i + AHEAD < cells) {
+                const uint16_t *row = halves + k * w->spare[i + AHEAD];
+                PREFETCH(row);
+                PREFETCH(row + k - 1);
+            }
+            add_half_row(w->sums, halves + k * w->spare[i], value, k);
+        } else {
+            const double *row = floats(m, WEIGHTS) + k * w->spare[i];
+            for (size_t theme = 0; theme < k; theme++)
+                w->sums[theme] += value * row[theme];
+        }
+    }
+}
+
+static void add_phrases(const struct model *m, struct work *w, size_t n)
+{
+    const size_t k = m->n_themes;
+    sort(w->phrase_keys, w->spare, n, 2 * (uint64_t)count(m, PHRASES));
+    for (size_t i = 0; i < n;) {
+        struct tally t;
+        uint32_t place = next_run(w->phrase_keys, n, &i, &t);
+        double value = level(m, SATURATED, t);
+        const double *row = floats(m, PHRASE_WEIGHTS) + k * place;
+        for (size_t theme = 0; theme < k; theme++)
+            w->sums[theme] += value * row[theme];
+    }
+}
+
+/* Score one document; its abstract starts at token `middle`. */
+static int score(const struct model *m, struct work *w, const struct tokens *t,
+                 size_t middle, double *logits, int32_t *counts)
+{
+    size_t n = t->size, known = 0, found = 0;
+    const uint64_t *codes = t->codes;
+    const u8 *breaks = t->breaks;
+    memcpy(logits, m->held[INTERCEPT].buf, m->n_themes * sizeof *logits);
+    if (room_for_work(w, 2 * n + 16))
+        return NO_MEMORY;
+    struct {
+        int32_t known, telling, function, pairs, known_pairs;
+    } c = {0};
+    for (size_t i = 0; i < n; i++)
+        expect(&m->table, codes[i]);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t field = i >= middle;
+        const struct slot *slot = slot_of(&m->table, codes[i]);
+        uint32_t known_here = slot->place != 0;
+        if (i + 1 < n && !breaks[i + 1]) {
+            w->pairs[c.pairs] = join(codes[i], codes[i + 1]);
+            w->heads[c.pairs] = (uint32_t)i;
+            expect(&m->table, w->pairs[c.pairs++]);
+        }
+        c.known += known_here;
+        c.telling += (slot->marks & TELLS) != 0;
+        c.function += (slot->marks & FUNCTION_WORD) != 0;
+        w->keys[known] = (slot->place - known_here) << 1 | field;
+        PREFETCH(floats(m, IDF) + (slot->place - known_here));
+        known += known_here;
+        if (slot->marks >> PHRASE_SHIFT)
+            w->phrase_keys[found++] = ((slot->marks >> PHRASE_SHIFT) - 1) << 1 | field;
+    }
+    for (size_t k = 0; k < (size_t)c.pairs; k++) {
+        size_t i = w->heads[k];
+        uint32_t field = i >= middle;
+        uint64_t head = w->pairs[k];
+        for (size_t next = i + 2;; next++) {
+            const struct slot *slot = slot_of(&m->table, head);
+            uint32_t known_here = slot->place != 0;
+            c.known_pairs += known_here & (next == i + 2);
+            w->keys[known] = (slot->place - known_here) << 1 | field;
+            PREFETCH(floats(m, IDF) + (slot->place - known_here));
+            known += known_here;
+            if (slot->marks >> PHRASE_SHIFT)
+                w->phrase_keys[found++] = ((slot->marks >> PHRASE_SHIFT) - 1) << 1 | field;
+            if (next >= n || breaks[next] ||
+                (next - i >= m->order && !(slot->marks & PREFIX)))
+                break;
+            head = join(head, codes[next]);
+            if (room_for_work(w, (known > found ? known : found) + 2 * n + 16))
+                return NO_MEMORY;
+        }
+    }
+    const int32_t columns[N_COUNTS] = {(int32_t)n, c.known, c.telling,
+                                       c.function, c.pairs, c.known_pairs};
+    memcpy(counts, columns, sizeof columns);
+    memset(w->sums, 0, m->n_themes * sizeof *w->sums);
+    add_ngrams(m, w, known);
+    for (size_t k = 0; k < m->n_themes; k++)
+        logits[k] += w->sums[k];
+    memset(w->sums, 0, m->n_themes * sizeof *w->sums);
+    add_phrases(m, w, found);
+    for (size_t k = 0; k < m->n_themes; k++)
+        logits[k] += w->sums[k];
+    return DONE;
+}
+
+/* Score every document that does not wait for Python; `helped` in the second
+   turn, when only those that did are scored. */
+static int score_all(const struct model *m, struct batch *b, int helped, double *logits,
+                     int32_t *counts)
+{
+    struct work w = {0};
+    struct reader r = {0};
+    w.sums = calloc(m->n_themes + 1, sizeof *w.sums);
+    int state = w.sums ? DONE : NO_MEMORY;
+    for (size_t i = 0; i < b->n && state != NO_MEMORY; i++) {
+        size_t middle;
+        if (helped && !b->left[i])
+            continue;
+        state = read_document(b, i, &r, &middle);
+        if (state == DONE)
+            state = score(m, &w, &r.tokens, middle, logits + i * m->n_themes,
+                          counts + i * N_COUNTS);
+    }
+    free_work(&w);
+    free_reader(&r);
+    return state == NO_MEMORY ? NO_MEMORY : DONE;
+}
+
+static PyObject *py_score(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *capsule, *list, *help, *result = NULL;
+    struct batch b;
+    if (!PyArg_ParseTuple(args, "OOO", &capsule, &list, &help))
+        return NULL;
+    const struct model *m = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (!m || open_batch(&b, list))
+        return NULL;
+    PyObject *logits =
+        PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(b.n * m->n_themes * 8));
+    PyObject *counts = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(b.n * N_COUNTS * 4));
+    if (logits && counts) {
+        double *to = (double *)(void *)PyBytes_AsString(logits);
+        int32_t *counted = (int32_t *)(void *)PyBytes_AsString(counts);
+        int state, waiting = 0;
+        Py_BEGIN_ALLOW_THREADS
+        state = score_all(m, &b, 0, to, counted);
+        waiting = memchr(b.left, 1, b.n) != NULL;
+        Py_END_ALLOW_THREADS
+        if (state == DONE && waiting) {
+            if (help_batch(&b, list, help)) {
+                state = PYTHON; /* its exception is set */
+            } else {
+                Py_BEGIN_ALLOW_THREADS
+                state = score_all(m, &b, 1, to, counted);
+                Py_END_ALLOW_THREADS
+            }
+        }
+        if (state == DONE)
+            result = PyTuple_Pack(2, logits, counts);
+        else if (state == NO_MEMORY)
+            PyErr_NoMemory();
+    }
+    Py_XDECREF(logits);
+    Py_XDECREF(counts);
+    free_batch(&b);
+    return result;
+}
+
+/* ---- checksums ------------------------------------------------------------------ */
+
+static uint64_t word_at(const u8 *data, size_t size)
+{
+    u8 padded[8] = {0};
+    uint64_t word = 0;
+    memcpy(padded, data, size);
+    for (int k = 7; k >= 0; k--)
+        word = word << 8 | padded[k];
+    return word;
+}
+
+/* Give the sum of tagger.store.checksum. */
+static PyObject *py_checksum(PyObject *module, PyObject *object)
+{
+    (void)module;
+    Py_buffer b;
+    if (PyObject_GetBuffer(object, &b, PyBUF_C_CONTIGUOUS))
+        return NULL;
+    const u8 *data = b.buf;
+    size_t size = (size_t)b.len, n = size / 8;
+    uint64_t sum = 0;
+    Py_BEGIN_ALLOW_THREADS
+    for (size_t i = 0; i < n; i++)
+        sum += join(i, word_at(data + 8 * i, 8));
+    if (size % 8)
+        sum += join(n, word_at(data + 8 * n, size % 8));
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&b);
+    return PyLong_FromUnsignedLongLong(join(size, sum));
+}
+
+/* ---- the module --------------------------------------------------------------- */
+
+static PyMethodDef METHODS[] = {
+    {"events", py_events, METH_VARARGS,
+     "events(texts, help, prefixes, title_weight, order): columns of the n-grams."},
+    {"tokenize", py_tokenize, METH_O,
+     "tokenize(text): starts, ends, codes, breaks; None if left to Python."},
+    {"model", py_model, METH_VARARGS,
+     "model(arrays, order, title_weight, empty_idf): a model to score with."},
+    {"score", py_score, METH_VARARGS, "score(model, texts, help): logits and counts."},
+    {"checksum", py_checksum, METH_O, "checksum(data): as tagger.store.checksum."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int start(PyObject *module)
+{
+    (void)module;
+#if HAS_F16C
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) /* every such processor has F16C */
+        add_half_row = add_half_f16c;
+#endif
+    return 0;
+}
+
+static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, (void *)start}, {0, NULL}};
+
+static PyModuleDef MODULE = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_kernel",
+    .m_doc = "The hot path, compiled; see tagger.kernel.",
+    .m_methods = METHODS,
+    .m_slots = SLOTS,
+};
+
+PyMODINIT_FUNC PyInit__kernel(void) { return PyModuleDef_Init(&MODULE); }

@@ -1,0 +1,24 @@
+from collections.abc import Callable
+
+from typing_extensions import Buffer
+
+Help = Callable[[str], tuple[bytes, bytes]]
+
+class Model: ...
+
+def events(
+    texts: list[str],
+    help: Help,
+    prefixes: Buffer | None,
+    title_weight: float,
+    order: int,
+    /,
+) -> tuple[bytes, bytes, bytes, bytes, bytes]: ...
+def tokenize(
+    text: str, /
+) -> tuple[list[int], list[int], list[int], list[bool]] | None: ...
+def model(
+    arrays: tuple[Buffer, ...], order: int, title_weight: float, empty_idf: float, /
+) -> Model: ...
+def score(model: Model, texts: list[str], help: Help, /) -> tuple[bytes, bytes]: ...
+def checksum(data: Buffer, /) -> int: ...

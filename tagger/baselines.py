@@ -1,0 +1,112 @@
+"""Simpler ways to decide, to stand beside a model: keyword rules, plain TF-IDF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagger.labels import Labels
+from tagger.metrics import Flags, Scores, decision_figures, tags_given
+
+if TYPE_CHECKING:
+    from tagger.records import Record
+
+__all__ = ["keyword_rules", "tfidf_logistic"]
+
+IntArray = NDArray[np.int64]
+
+# The score of keyword rules where a theme is given: a keyword in the title, or
+# more than one occurrence in the abstract. Best of 0.01, 1, 1.5 and 2 on real
+# labels, so that the model is compared with good rules.
+RULE = 1.5
+_CUTS = np.round(np.arange(0.05, 0.96, 0.05), 2)
+
+
+def keyword_rules(scores: Scores) -> Flags:
+    """Give a theme where its keywords score enough; no label is used.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_records, n_themes)
+        From `tagger.keywords.KeywordMatcher.scores`.
+
+    Examples
+    --------
+    >>> keyword_rules(np.array([[0.9, 1.5]]))
+    array([[False,  True]])
+    """
+    given: Flags = scores >= RULE
+    return given
+
+
+def tfidf_logistic(
+    records: Sequence[Record], y: Labels, train: IntArray, test: IntArray
+) -> Flags:
+    """Train scikit-learn's TF-IDF and logistic regression; decide on test records.
+
+    Word 1-2-grams, sublinear TF-IDF, one balanced logistic regression a theme,
+    and one cut for all themes, chosen on every fifth training record before the
+    last fit.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    y : ndarray of shape (n_records, n_themes)
+        1 label, 0 not, -1 unsure (not learned from).
+    train, test : ndarray
+        Row numbers.
+
+    Returns
+    -------
+    given : ndarray of bool, shape (n_test, n_themes)
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    given = np.zeros((len(test), y.shape[1]), dtype=np.bool_)
+    texts = [f"{record.title}\n{record.abstract}" for record in records]
+    # An n-gram of a single record teaches nothing, unless records are a handful.
+    least = 2 if len(train) >= 50 else 1
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=least)
+    try:
+        X = vectorizer.fit_transform([texts[i] for i in train.tolist()])
+    except ValueError:  # no training record has a word
+        return given
+    Z = vectorizer.transform([texts[i] for i in test.tolist()])
+    known = y[train]
+    tried = np.arange(len(train)) % 5 == 0
+    P = _probabilities(X[~tried], known[~tried], X[tried])
+    once = np.ones((1, int(tried.sum())))
+    reached = []
+    for cut in _CUTS:
+        chosen = tags_given(known[tried], cut <= P)
+        _, overall = decision_figures(known[tried], chosen, once)
+        reached.append(float(overall["micro_f1"][0]))
+    best = int(np.nan_to_num(reached).argmax())
+    return np.asarray(_probabilities(X, known, Z) >= _CUTS[best])
+
+
+def _probabilities(X: Any, y: Labels, Z: Any) -> Scores:
+    """Fit on rows of X, give the probabilities of rows of Z."""
+    from sklearn.linear_model import LogisticRegression
+
+    P = np.zeros((Z.shape[0], y.shape[1]))
+    for j in range(y.shape[1]):
+        rows = np.flatnonzero(y[:, j] >= 0)
+        label = y[rows, j] == 1
+        if not len(rows) or label.all() or not label.any() or not Z.shape[0]:
+            P[:, j] = float(label.any())
+            continue
+        learner = LogisticRegression(
+            C=10.0,
+            class_weight="balanced",
+            solver="liblinear",
+            dual=True,
+            tol=0.01,
+            max_iter=1000,
+            random_state=0,
+        )
+        P[:, j] = learner.fit(X[rows], label).predict_proba(Z)[:, 1]
+    return P

@@ -1,0 +1,362 @@
+"""`tagger evaluate`: how far to trust a model, on records it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tagger.cli.options import (
+    Mapped,
+    finish,
+    model_option,
+    reading_options,
+    strict_option,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tagger.heldout import SplitPlan
+    from tagger.model import Tagger
+    from tagger.records import Record
+    from tagger.review import Review
+    from tagger.training import Settings
+
+__all__ = ["evaluate"]
+
+Limits = Mapping[str, float]
+
+
+def _split(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> SplitPlan | None:
+    from tagger.heldout import read_split
+
+    try:
+        return None if value is None else read_split(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _limits(
+    context: click.Context, option: click.Parameter, values: Iterable[str]
+) -> Limits:
+    from tagger.metrics import DEFINITIONS, SMALLER_IS_BETTER, THEME_FIGURES
+
+    known = [n for n in DEFINITIONS if n not in SMALLER_IS_BETTER | THEME_FIGURES]
+    limits = {}
+    for value in values:
+        name, _, number = value.partition("=")
+        try:
+            limits[name] = float(number)
+        except ValueError as error:
+            raise click.BadParameter(f"{value!r} is not like 'micro_f1=0.85'.") from (
+                error
+            )
+        if name not in known:
+            raise click.BadParameter(
+                f"{name!r} is no figure with a lower limit; choose one of "
+                f"{', '.join(known)}."
+            )
+    return limits
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="RECORDS...")
+@model_option
+@click.option(
+    "--themes",
+    "theme_path",
+    metavar="FILE",
+    help="Do not score a saved model: train and test on RECORDS, with the themes of "
+    "FILE ('shipped' for those in seeds/).",
+)
+@click.option(
+    "--split",
+    "plan",
+    metavar="SPLIT",
+    callback=_split,
+    help="With --themes: cv:5, holdout:0.2, group:source (or year, venue, subject, "
+    "any field: one value left out at a time) or time:2025.  [default: cv:5]",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Draw the folds or the held-out part this often.",
+)
+@click.option("--exclusive", is_flag=True, help="Every record has exactly one theme.")
+@click.option(
+    "--compare",
+    metavar="OTHER",
+    help="Compare with another model (a folder) on the same records, or, with "
+    "--themes, with other settings, such as penalty=0.01,semantic=1.",
+)
+@click.option(
+    "--keep-seen",
+    is_flag=True,
+    help="Also show the figures with the records the model was trained on.",
+)
+@click.option(
+    "--report",
+    "report_dir",
+    metavar="DIR",
+    help="Write report.html, report.md and report.json there.",
+)
+@click.option(
+    "--json", "json_path", metavar="FILE", help="Write all figures as JSON, too."
+)
+@click.option(
+    "--fail-under",
+    "limits",
+    multiple=True,
+    metavar="FIGURE=LEAST",
+    callback=_limits,
+    help="Exit with 1 if a figure is smaller, such as micro_f1=0.85.",
+)
+@click.option("--seed", default=0, show_default=True, help="Of folds and intervals.")
+@click.option("--jobs", default=1, show_default=True, help="Fits side by side.")
+@reading_options
+@strict_option
+def evaluate(
+    files: tuple[str, ...],
+    model_dir: str | None,
+    theme_path: str | None,
+    plan: SplitPlan | None,
+    repeat: int,
+    exclusive: bool,
+    compare: str | None,
+    keep_seen: bool,
+    report_dir: str | None,
+    json_path: str | None,
+    limits: Limits,
+    seed: int,
+    jobs: int,
+    mapping: Mapped,
+    encoding: str | None,
+    format_: str | None,
+    strict: bool,
+) -> None:
+    """Print precision, recall and F1 of every theme, on labelled records.
+
+    RECORDS carry labels in 'themes' (a list of theme ids, [] for none), and
+    pairs to leave out in 'unsure'. Records that the model was trained on, and
+    other versions and near-copies of them, are left out, counted and named.
+
+    \b
+    Examples:
+      tagger evaluate labelled.jsonl -m my-model --report report
+      tagger evaluate labelled.jsonl --themes themes.toml --split group:source
+      tagger evaluate labelled.jsonl --fail-under micro_f1=0.85
+    """
+    import time
+
+    from tagger.formats import read_entries
+    from tagger.rendering import format_comparison, format_table
+    from tagger.report import provenance
+    from tagger.resources import resource
+
+    _check_usage(theme_path, model_dir, plan, repeat, exclusive, keep_seen)
+    started = time.monotonic()
+    readings = [
+        read_entries(file, format=format_, encoding=encoding, mapping=mapping)
+        for file in files
+    ]
+    records = [e.record for reading in readings for e in reading if e.record]
+    if theme_path is None:
+        used = model_dir or resource("models/themes")
+        review = _of_model(records, model_dir, compare, keep_seen, seed)
+    else:
+        used = resource("seeds/themes.toml") if theme_path == "shipped" else theme_path
+        review = _of_split(
+            records,
+            used,
+            plan,
+            compare,
+            repeat=repeat,
+            exclusive=exclusive,
+            with_curve=report_dir is not None,
+            seed=seed,
+            jobs=jobs,
+        )
+    click.echo(f"{review.split}\n")
+    click.echo(format_table(review.evaluation))
+    _tell_seen(review)
+    if review.comparison is not None:
+        click.echo(f"\n{format_comparison(review.comparison)}")
+    if report_dir is not None or json_path is not None:
+        made = provenance(
+            [record for record in records if record.themes is not None],
+            command=_command(),
+            seed=seed,
+            seconds=time.monotonic() - started,
+            files=[*files, used, *([compare] if compare else [])],
+        )
+        _write(review.report(title="Held-out report", made=made), report_dir, json_path)
+    finish(readings, strict=strict)
+    _enforce(review, limits)
+
+
+def _check_usage(
+    theme_path: str | None,
+    model_dir: str | None,
+    plan: SplitPlan | None,
+    repeat: int,
+    exclusive: bool,
+    keep_seen: bool,
+) -> None:
+    """Refuse options that do not go together."""
+    if theme_path is not None and model_dir is not None:
+        raise click.UsageError("Use just one of --model and --themes.")
+    if theme_path is None and (plan is not None or repeat > 1 or exclusive):
+        raise click.UsageError(
+            "--split, --repeat and --exclusive train anew, which needs --themes."
+        )
+    if theme_path is not None and keep_seen:
+        raise click.UsageError(
+            "--keep-seen is about a saved model; with --themes nothing tested was "
+            "trained on."
+        )
+    if plan is not None and plan.kind in ("group", "time") and repeat > 1:
+        raise click.UsageError(
+            f"A split by {plan.kind} is the same every time; --repeat is for cv and "
+            "holdout."
+        )
+
+
+def _of_model(
+    records: list[Record],
+    model_dir: str | None,
+    compare: str | None,
+    keep_seen: bool,
+    seed: int,
+) -> Review:
+    from tagger.model import load
+    from tagger.review import review_model
+
+    return review_model(
+        load(model_dir),
+        records,
+        other=None if compare is None else load(compare),
+        names=(compare or "", model_dir or "the shipped model"),
+        keep_seen=keep_seen,
+        seed=seed,
+    )
+
+
+def _of_split(
+    records: list[Record],
+    theme_path: str | Path,
+    plan: SplitPlan | None,
+    compare: str | None,
+    **options: Any,
+) -> Review:
+    import sys
+
+    from tagger.heldout import read_split
+    from tagger.review import review_split
+    from tagger.theme_file import read_themes
+
+    def progress(name: str) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"training without {name}", err=True)
+
+    return review_split(
+        records,
+        read_themes(theme_path),
+        plan or read_split("cv:5"),
+        other=_other(compare),
+        names=(compare or "", "as given"),
+        progress=progress,
+        **options,
+    )
+
+
+def _other(compare: str | None) -> Tagger | Settings | None:
+    """Read what to compare with: a folder, or settings such as ``penalty=0.01``."""
+    from dataclasses import asdict, replace
+
+    from tagger.model import load
+    from tagger.training import Settings
+
+    if compare is None or "=" not in compare:
+        return None if compare is None else load(compare)
+    usual, changes = asdict(Settings()), {}
+    for pair in compare.split(","):
+        name, _, value = pair.partition("=")
+        if name not in usual:
+            raise click.UsageError(
+                f"--compare names the setting {name!r}; the settings are "
+                f"{', '.join(usual)}."
+            )
+        try:
+            changes[name] = type(usual[name])(value)
+        except ValueError as error:
+            raise click.UsageError(
+                f"--compare gives {name} the value {value!r}, which is no number "
+                f"like {usual[name]}."
+            ) from error
+    return replace(Settings(), **changes)
+
+
+def _tell_seen(review: Review) -> None:
+    """Say which records a model was trained on, and what they would change."""
+    from tagger.rendering import format_seen
+
+    if review.overlaps:
+        click.echo(
+            f"{len(review.overlaps):,} labelled records were in a model's training, or "
+            "another version or near-copy of them was; they are left out of the "
+            "figures:",
+            err=True,
+        )
+        for overlap in review.overlaps[:10]:
+            click.echo(
+                f"  {overlap.id} ({overlap.kind} of {overlap.trained_id})", err=True
+            )
+        if len(review.overlaps) > 10:
+            more = len(review.overlaps) - 10
+            click.echo(f"  and {more:,} more (--json names them all)", err=True)
+    if review.flattered is not None:
+        click.echo(f"\n{format_seen(review.flattered)}")
+
+
+def _write(
+    report: Mapping[str, Any], report_dir: str | None, json_path: str | None
+) -> None:
+    """Write a report where it was asked for."""
+    import json
+    from pathlib import Path
+
+    from tagger.report import write_report
+
+    try:
+        if report_dir is not None:
+            click.echo(f"\nThe report is {write_report(report, report_dir)[2]}")
+        if json_path is not None:
+            text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
+            Path(json_path).write_text(text + "\n", "utf-8")
+    except OSError as error:
+        raise click.FileError(str(error.filename), error.strerror or "") from error
+
+
+def _command() -> str:
+    import shlex
+    import sys
+
+    return shlex.join(["tagger", *sys.argv[1:]])
+
+
+def _enforce(review: Review, limits: Limits) -> None:
+    """Fail with a sentence where a figure is under its limit."""
+    short = []
+    for name, least in limits.items():
+        value = review.evaluation.overall[name].value
+        if not value >= least:
+            shown = f"{value:.4f}" if value == value else "undefined"
+            short.append(f"{name} is {shown}, under {least:g}")
+    if short:
+        raise click.ClickException(f"{'; '.join(short)}: --fail-under asks for more.")

@@ -1,0 +1,147 @@
+"""`tagger predict`: say which themes papers are about."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tagger.cli.options import (
+    Mapped,
+    echo_json,
+    finish,
+    jobs_option,
+    model_option,
+    reading_options,
+    strict_option,
+)
+
+if TYPE_CHECKING:
+    from tagger.decide import Decision
+    from tagger.formats import Entry, Reading
+    from tagger.model import Tagger
+    from tagger.records import Record
+
+__all__ = ["predict"]
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE|-]...")
+@model_option
+@click.option("--evidence", is_flag=True, help="Say which words spoke for each theme.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Give the probability of every theme."
+)
+@click.option(
+    "--output",
+    type=click.Choice(["auto", "table", "jsonl"]),
+    default="auto",
+    show_default=True,
+    help="auto: a table on a terminal, JSON Lines in a pipe.",
+)
+@jobs_option
+@reading_options
+@strict_option
+def predict(
+    files: tuple[str, ...],
+    model_dir: str | None,
+    evidence: bool,
+    everything: bool,
+    output: str,
+    jobs: int,
+    mapping: Mapped,
+    encoding: str | None,
+    format_: str | None,
+    strict: bool,
+) -> None:
+    """Say which themes papers are about.
+
+    FILE is one abstract (text; its first line may be the title) or a file of
+    many records in any known format; - or nothing is standard input.
+
+    \b
+    Examples:
+      tagger predict abstract.txt
+      cat new.jsonl | tagger predict --evidence > tags.jsonl
+    """
+    from tagger.autotag import decide_entries
+    from tagger.formats import read_entries
+    from tagger.model import load
+
+    model = load(model_dir)
+    table = output == "table" or (output == "auto" and sys.stdout.isatty())
+    readings: list[Reading] = []
+    for file in files or ("-",):
+        reading = read_entries(file, format=format_, encoding=encoding, mapping=mapping)
+        readings.append(reading)
+        for entry, decision in decide_entries(model, reading, jobs=jobs):
+            if table:
+                for line in _lines(model, entry, decision):
+                    click.echo(line)
+            else:
+                echo_json(_object(model, entry, decision, evidence, everything))
+    finish(readings, strict=strict)
+
+
+def _object(
+    model: Tagger, entry: Entry, decision: Decision, evidence: bool, everything: bool
+) -> dict[str, Any]:
+    """Give a decision as it is printed in a pipe."""
+    tags = []
+    for tag in decision.tags:
+        shown: dict[str, Any] = {
+            "theme": tag.theme,
+            "probability": round(tag.probability, 4),
+        }
+        if evidence and entry.record is not None:
+            shown["evidence"] = _evidence(model, entry.record, tag.theme)
+        tags.append(shown)
+    result: dict[str, Any] = {
+        "id": decision.id,
+        "title": decision.title or None,
+        "status": decision.status,
+        "reason": decision.reason,
+        "tags": tags,
+    }
+    if entry.problem is not None:
+        result["problem"] = entry.problem
+    if everything:
+        result["probabilities"] = {
+            theme: round(p, 4)
+            for theme, p in zip(model.theme_ids, decision.probabilities, strict=False)
+        }
+    return result
+
+
+def _evidence(model: Tagger, record: Record, theme: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "field": phrase.field,
+            "start": phrase.start,
+            "end": phrase.end,
+            "text": phrase.text,
+            "contribution": round(phrase.contribution, 3),
+        }
+        for phrase in model.explain(record, theme).phrases
+    ]
+
+
+def _lines(model: Tagger, entry: Entry, decision: Decision) -> Iterator[str]:
+    """Give a decision as it is shown on a terminal."""
+    name = " ".join(decision.title.split()) or decision.id
+    yield click.style(name, bold=True)
+    if decision.status == "abstained":
+        yield f"  cannot say: {(decision.reason or '').replace('_', ' ')}"
+    elif not decision.tags:
+        best = max(range(len(model.themes)), key=decision.probabilities.__getitem__)
+        near = f"{model.theme_ids[best]} {decision.probabilities[best]:.2f}"
+        yield f"  none of the {len(model.themes)} themes (nearest: {near})"
+    for tag in decision.tags:
+        words = ""
+        if entry.record is not None:
+            phrases = model.explain(entry.record, tag.theme).phrases
+            seen = dict.fromkeys(" ".join(phrase.text.split()) for phrase in phrases)
+            words = ", ".join(list(seen)[:5])
+        yield f"  {tag.theme:<28} {tag.probability:.2f}  {words}"

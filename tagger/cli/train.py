@@ -1,0 +1,116 @@
+"""`tagger train`: learn themes from a theme file and labelled records."""
+
+from __future__ import annotations
+
+import click
+
+from tagger.cli.options import Mapped, finish, reading_options, strict_option
+
+__all__ = ["train"]
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[RECORDS]...")
+@click.option(
+    "--themes",
+    "theme_path",
+    metavar="FILE",
+    help="Theme file (TOML).  [default: the 26 themes in seeds/]",
+)
+@click.option(
+    "-o",
+    "--out",
+    default="my-model",
+    show_default=True,
+    metavar="DIR",
+    help="Where the model goes.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace a model that stands in DIR.")
+@click.option("--exclusive", is_flag=True, help="Every record has exactly one theme.")
+@click.option(
+    "--min-precision",
+    type=click.FloatRange(0, 1),
+    help="Choose thresholds for this precision instead of the best F1.",
+)
+@click.option(
+    "--min-recall",
+    type=click.FloatRange(0, 1),
+    help="Choose thresholds for this recall instead of the best F1.",
+)
+@click.option("--seed", default=0, show_default=True, help="Of the held-out folds.")
+@click.option(
+    "--jobs", default=1, show_default=True, help="Fits side by side; same model."
+)
+@reading_options
+@strict_option
+def train(
+    files: tuple[str, ...],
+    theme_path: str | None,
+    out: str,
+    overwrite: bool,
+    exclusive: bool,
+    min_precision: float | None,
+    min_recall: float | None,
+    seed: int,
+    jobs: int,
+    mapping: Mapped,
+    encoding: str | None,
+    format_: str | None,
+    strict: bool,
+) -> None:
+    """Train a model, save it, and print how it does on held-out records.
+
+    RECORDS carry labels in the field 'themes': a list of theme ids, empty
+    where none applies. Without arguments the starter set in seeds/ is learned.
+    With a theme file alone (--themes, no records) the keywords are the model.
+
+    \b
+    Examples:
+      tagger train
+      tagger train labelled.jsonl --themes themes.toml -o my-model
+    """
+    from pathlib import Path
+
+    from tagger.calibration import Target
+    from tagger.formats import Reading, read_entries
+    from tagger.model import save
+    from tagger.rendering import format_table
+    from tagger.resources import resource
+    from tagger.theme_file import read_themes
+    from tagger.training import train_held_out
+
+    if min_precision is not None and min_recall is not None:
+        raise click.UsageError("Use just one of --min-precision and --min-recall.")
+    if Path(out).exists() and not overwrite:
+        raise click.ClickException(
+            f"{out} exists already; choose another place with -o, or replace it with "
+            "--overwrite."
+        )
+    sources: tuple[str | Path, ...] = files
+    if not files and theme_path is None:
+        sources = (resource("seeds/records.jsonl"),)
+    themes = read_themes(theme_path or resource("seeds/themes.toml"))
+    records, readings = [], list[Reading]()
+    for source in sources:
+        reading = read_entries(
+            source, format=format_, encoding=encoding, mapping=mapping
+        )
+        records += [entry.record for entry in reading if entry.record is not None]
+        readings.append(reading)
+    model, held_out = train_held_out(
+        records,
+        themes,
+        target=Target(min_precision, min_recall),
+        exclusive=exclusive,
+        seed=seed,
+        jobs=jobs,
+    )
+    save(model, out, overwrite=overwrite)
+    if held_out is None:
+        click.echo("No labelled records: the model is what the theme file says.")
+    else:
+        folds = len(set(held_out.fold.tolist()))
+        click.echo(f"Held-out figures ({folds}-fold cross-validation)\n")
+        click.echo(format_table(held_out.evaluate(model.theme_ids, seed)))
+    click.echo(f"\nThe model is in {out}; use it with: tagger predict -m {out} FILE")
+    finish(readings, strict=strict)

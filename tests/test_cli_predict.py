@@ -1,0 +1,165 @@
+"""`tagger predict`."""
+
+import gzip
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tagger.cli import main
+
+LINES = (
+    '{"id": "a", "title": "Adam, an optimizer"}\n'
+    '{"id": "b", "title": "The \\\\textit{FP8}\\n format", "abstract": "4-bit codes"}\n'
+    "oops\n"
+    '{"id": "d", "abstract": ""}\n'
+    '{"id": "e", "title": "A story of energy"}\n'
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "new.jsonl").write_text(LINES, "utf-8")
+    return tmp_path / "new.jsonl"
+
+
+@pytest.fixture
+def predict(tiny_dir):
+    """Run the command on the tiny model."""
+
+    def run(*args, **options):
+        words = ["predict", "-m", str(tiny_dir), *map(str, args)]
+        return CliRunner().invoke(main, words, **options)
+
+    return run
+
+
+def objects(result):
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_pipe_gets_one_object_a_record_in_order(predict, file):
+    result = predict(file)
+    found = objects(result)
+    for item in found:
+        for tag in item["tags"]:
+            assert 0.5 < tag.pop("probability") <= 1
+    problem = found[2].pop("problem")
+    assert problem.startswith("new.jsonl:3: this is not JSON")
+    assert found == [
+        {"id": "a", "title": "Adam, an optimizer", "status": "tagged", "reason": None,
+         "tags": [{"theme": "optimizers"}]},
+        {"id": "b", "title": "The \\textit{FP8}\n format", "status": "tagged",
+         "reason": None, "tags": [{"theme": "low-precision"}]},
+        {"id": "new.jsonl:3", "title": None, "status": "abstained",
+         "reason": "unusable", "tags": []},
+        {"id": "d", "title": None, "status": "abstained", "reason": "no_text",
+         "tags": []},
+        {"id": "e", "title": "A story of energy", "status": "none", "reason": None,
+         "tags": []},
+    ]  # fmt: skip
+    assert list(found[0]) == ["id", "title", "status", "reason", "tags"]
+    assert result.exit_code == 0
+
+
+def test_the_summary_goes_to_standard_error(predict, file):
+    assert predict(file).stderr.startswith(
+        "read 5, used 4, skipped 1 (1 not JSON). 2 records without an abstract."
+    )
+
+
+def test_all_adds_the_probability_of_every_theme(predict, file, tiny):
+    found = objects(predict(file, "--all"))
+    assert list(found[0]["probabilities"]) == list(tiny.theme_ids)
+    assert all(0 <= p <= 1 for p in found[0]["probabilities"].values())
+    assert found[2]["probabilities"] == {}
+    assert "probabilities" not in objects(predict(file))[0]
+
+
+def test_evidence_names_stretches_of_the_record(predict, file):
+    tag = objects(predict(file, "--evidence"))[1]["tags"][0]
+    assert list(tag) == ["theme", "probability", "evidence"]
+    for item in tag["evidence"]:
+        assert item.pop("contribution") > 0
+    assert tag["evidence"] == [
+        {"field": "title", "start": 12, "end": 15, "text": "FP8"},
+        {"field": "abstract", "start": 0, "end": 5, "text": "4-bit"},
+    ]
+
+
+def test_strict_makes_a_skipped_record_an_error(predict, file):
+    result = predict(file, "--strict")
+    assert result.exit_code == 1
+    assert len(objects(result)) == 5
+    last = "Error: 1 records were skipped, and --strict is given."
+    assert result.stderr.splitlines()[-1] in (
+        last,
+        last.replace("records were", "record was"),
+    )
+
+
+def test_strict_is_content_with_a_clean_file(predict, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"title": "Adam"}\n')
+    assert predict(tmp_path / "a.jsonl", "--strict").exit_code == 0
+
+
+def test_standard_input_is_the_default(predict):
+    for args in ([], ["-"]):
+        result = predict(*args, input='{"id": "a", "title": "Adam"}\n')
+        assert objects(result)[0]["tags"][0]["theme"] == "optimizers"
+
+
+def test_an_abstract_is_a_file_of_text(predict, tmp_path):
+    (tmp_path / "abstract.txt").write_text("A faster optimizer\n\nWe study Adam.\n")
+    (found,) = objects(predict(tmp_path / "abstract.txt"))
+    assert (found["title"], found["status"]) == ("A faster optimizer", "tagged")
+
+
+def test_packed_and_several_files_come_one_after_the_other(predict, file, tmp_path):
+    packed = tmp_path / "more.jsonl.gz"
+    packed.write_bytes(gzip.compress(b'{"id": "z", "title": "FP8"}\n'))
+    result = predict(packed, file)
+    assert [found["id"] for found in objects(result)][:2] == ["z", "a"]
+    assert result.stderr.startswith("read 6, used 5, skipped 1")
+
+
+def test_a_field_may_have_another_name(predict, tmp_path):
+    (tmp_path / "a.csv").write_text("key,heading,notes\n7,Adam,none\n")
+    (found,) = objects(predict(tmp_path / "a.csv", "--map", "title=heading"))
+    assert (found["id"], found["title"], found["status"]) == ("7", "Adam", "tagged")
+
+
+def test_a_table_says_theme_probability_and_words(predict, file, tiny):
+    result = predict(file, "--output", "table")
+    lines = result.stdout.splitlines()
+    assert lines[:4] == [
+        "Adam, an optimizer",
+        lines[1],
+        r"The \textit{FP8} format",
+        lines[3],
+    ]
+    assert lines[1].split() == ["optimizers", lines[1].split()[1], "Adam,", "optimizer"]
+    assert lines[3].split()[2:] == ["FP8,", "4-bit"]
+    assert lines[4:9] == [
+        "new.jsonl:3",
+        "  cannot say: unusable",
+        "d",
+        "  cannot say: no text",
+        "A story of energy",
+    ]
+    assert lines[9].startswith("  none of the 3 themes (nearest: potentials 0.")
+    assert len(lines) == 10
+
+
+def test_text_outside_ascii_stays_as_it_is(predict):
+    result = predict(input='{"id": "ü", "title": "Adam für alle 😀"}\n')
+    assert '"id": "ü", "title": "Adam für alle 😀"' in result.stdout
+
+
+def test_the_shipped_model_tags_the_example(shipped, root):
+    result = CliRunner().invoke(
+        main, ["predict", str(root / "seeds" / "example-abstract.txt")]
+    )
+    (found,) = objects(result)
+    themes = {tag["theme"] for tag in found["tags"]}
+    assert {"low-precision-training", "mixture-of-experts"} & themes
