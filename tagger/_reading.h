@@ -505,14 +505,20 @@ static int has_markup(const u8 *s, size_t n)
 {
     for (size_t i = 0; i + 1 < n; i++) {
         u8 next = s[i + 1];
-        if (s[i] == '<' && (is_letter(next) || (next && strchr("/!?", next))))
-            return 1;
-        if (s[i] != '&')
+        if (s[i] != '<' && s[i] != '&')
             continue;
-        size_t end = i + 1 + (next == '#');
-        while (end < n && (s[end] >= 0x80 || CLASS[s[end]] & ALNUM || s[end] == '_'))
+        if (s[i] == '<' && (next == '!' || next == '?'))
+            return 1;
+        size_t end = i + 1 + (next == '#' || next == '/');
+        size_t name = end;
+        while (end < n && s[end] < 0x80 &&
+               (CLASS[s[end]] & ALNUM || (s[end] && strchr("_.:-", s[end]))))
             end++;
-        if (end < n && s[end] == ';')
+        if (end == n || (s[i] == '<' && !is_letter(s[name])) || end == name)
+            continue;
+        if (s[end] >= 0x80 || (s[i] == '&' ? s[end] == ';'
+                                           : s[end] == '>' || s[end] == '/' ||
+                                                 is_space(s[end])))
             return 1;
     }
     return 0;
@@ -559,26 +565,34 @@ static int has_at(const u8 *s, size_t i, size_t n, const char *word)
    text ("not available", "this paper has been withdrawn")? */
 static int may_be_note(const u8 *s, size_t n)
 {
-    static const char *const STARTS[] = {"abstract", "withdrawn", "to be added"};
-    static const char *const WORDS[] = {"no",  "not", "none", "null",
-                                        "nan", "tba", "tbd",  "unknown"};
-    size_t i = 0;
+    static const char *const ALONE[] = {"none", "null", "nan",     "tba",
+                                        "tbd",  "unknown", "to be added"};
+    static const char *const LAST[] = {"available", "provided", "given", "found"};
+    size_t i = 0, end = n;
     while (i < n && s[i] < 0x80 && !(CLASS[s[i]] & ALNUM) && s[i] != '_')
         i++;
-    if (i < n && s[i] >= 0x80)
+    while (end > i && s[end - 1] < 0x80 && !(CLASS[s[end - 1]] & ALNUM) &&
+           s[end - 1] != '_')
+        end--;
+    if (i == end) /* no word at all */
+        return 0;
+    if (s[i] >= 0x80)
         return !(class_at(s, i, n) & ALNUM);
-    for (size_t k = 0; k < sizeof STARTS / sizeof *STARTS; k++)
-        if (has_at(s, i, n, STARTS[k]))
+    int odd_end = s[end - 1] >= 0x80;
+    if (has_at(s, i, n, "abstract") || has_at(s, i, n, "withdrawn"))
+        return 1;
+    for (size_t k = 0; k < sizeof ALONE / sizeof *ALONE; k++)
+        if (has_at(s, i, n, ALONE[k]) && (odd_end || end == i + strlen(ALONE[k])))
             return 1;
-    for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
-        if (has_at(s, i, n, WORDS[k])) {
-            u8 after = class_at(s, i + strlen(WORDS[k]), n);
-            if (!(after & ALNUM))
-                return 1;
-        }
     if (has_at(s, i, n, "n") && i + 1 < n &&
         (s[i + 1] >= 0x80 || s[i + 1] == '/' || is_space(s[i + 1])))
         return 1;
+    if (has_at(s, i, n, "no"))
+        for (size_t k = 0; k < sizeof LAST / sizeof *LAST; k++) {
+            size_t size = strlen(LAST[k]);
+            if (odd_end || (end - i > size && has_at(s, end - size, n, LAST[k])))
+                return 1;
+        }
     if (has_at(s, i, n, "the") || has_at(s, i, n, "this"))
         for (size_t at = i; at + 9 <= n; at++)
             if ((s[at] | 32) == 'w' && has_at(s, at, n, "withdrawn"))

@@ -65,7 +65,8 @@ def _data(model: Tagger) -> Iterator[str]:
     facts = model.facts
     yield from ("## What it learned from", "")
     for name, value in facts.get("trained_on", {}).items():
-        shown = f"{value:,}" if isinstance(value, int) else f"`{value}`"
+        # Numbers are named n_..., files by their checksum.
+        shown = f"{value:,}" if isinstance(value, int) else f"SHA-256 `{value}`"
         yield f"- {name.removeprefix('n_').replace('_', ' ')}: {shown}"
     settings = facts.get("settings", {})
     if settings:

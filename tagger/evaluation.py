@@ -278,7 +278,7 @@ def _theme_figures(
         if name == "average_precision" and n:
             # Of few labels, a lucky ranking hides how it could have been: chosen
             # by simulation (`experiments/intervals`).
-            unseen = value * (1 - value) / (2 * n**1.5)
+            unseen = value * (1 - value) / (12 * n)
         return bootstrap_figure(draws[name][:, j], n, unseen)
 
     return tuple(

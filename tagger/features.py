@@ -32,11 +32,11 @@ __all__ = [
     "find",
     "leave_to_python",
     "ngram_events",
+    "only",
     "read_document",
     "read_events",
     "saturate",
     "tally",
-    "untitled",
 ]
 
 TITLE_WEIGHT = 5.0
@@ -78,11 +78,12 @@ def leave_to_python(text: str) -> tuple[bytes, bytes]:
     return array("Q", tokens.codes).tobytes(), bytes(tokens.breaks)
 
 
-def untitled(document: Document) -> Document:
-    """Give the document as it would be read without its title."""
-    return Document(
-        CleanText(""), document.abstract, tokenize(""), document.abstract_tokens
-    )
+def only(document: Document, *, title: bool) -> Document:
+    """Give the document as it would be read with one of its fields alone."""
+    none, no_tokens = CleanText(""), tokenize("")
+    if title:
+        return Document(document.title, none, document.title_tokens, no_tokens)
+    return Document(none, document.abstract, no_tokens, document.abstract_tokens)
 
 
 @dataclass(frozen=True, slots=True)

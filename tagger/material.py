@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagger.errors import RecordError
-from tagger.features import Document, read_document, untitled
+from tagger.features import Document, only, read_document
 from tagger.fingerprints import group_ids
 from tagger.keywords import KeywordMatcher
 from tagger.labels import Labels, label_matrix
@@ -36,8 +36,8 @@ class Material:
         Their tokens.
     scores : float64 ndarray of shape (n_records, n_themes)
         Of the themes' keywords; see `tagger.keywords.KeywordMatcher.scores`.
-    untitled_scores : float64 ndarray of shape (n_records, n_themes)
-        The same of the abstracts alone.
+    abstract_scores, title_scores : float64 ndarray of the same shape
+        The same of the abstracts alone, and of the titles alone.
     groups : int64 ndarray of shape (n_records,)
         Number of the paper of each record; see `tagger.fingerprints.group_ids`.
     """
@@ -47,7 +47,8 @@ class Material:
     y: Labels
     documents: list[Document]
     scores: NDArray[np.float64]
-    untitled_scores: NDArray[np.float64]
+    abstract_scores: NDArray[np.float64]
+    title_scores: NDArray[np.float64]
     groups: NDArray[np.int64]
 
     @property
@@ -64,7 +65,8 @@ class Material:
             self.y[rows],
             [self.documents[i] for i in at],
             self.scores[rows],
-            self.untitled_scores[rows],
+            self.abstract_scores[rows],
+            self.title_scores[rows],
             self.groups[rows],
         )
 
@@ -89,12 +91,11 @@ def prepare(records: Sequence[Record], themes: Sequence[Theme]) -> Material:
     learned = [record for record in records if record.themes is not None]
     y = label_matrix(learned, [theme.id for theme in themes])
     documents = [read_document(record) for record in learned]
-    scores = untitled_scores = np.zeros((0, len(themes)))
+    scores = [np.zeros((0, len(themes)))] * 3
     if documents:
         matcher = KeywordMatcher(themes)
-        scores = matcher.scores(documents)
-        untitled_scores = matcher.scores([untitled(document) for document in documents])
+        abstracts = [only(document, title=False) for document in documents]
+        titles = [only(document, title=True) for document in documents]
+        scores = [matcher.scores(part) for part in (documents, abstracts, titles)]
     groups = group_ids(learned)
-    return Material(
-        learned, tuple(themes), y, documents, scores, untitled_scores, groups
-    )
+    return Material(learned, tuple(themes), y, documents, *scores, groups)

@@ -165,8 +165,7 @@ def review_model(
     answers = ask(model, records)
     models = (model,) if other is None else (model, other)
     overlaps = seen_in_training(models, answers.records)
-    fresh = np.ones(len(answers.records), dtype=bool)
-    fresh[[overlap.row for overlap in overlaps]] = False
+    fresh = _fresh(answers, overlaps)
     if not fresh.any() and not keep_seen:
         raise RecordError(
             f"The model was trained on every one of the {len(fresh):,} labelled "
@@ -255,30 +254,23 @@ def review_split(
         jobs=jobs,
         progress=progress,
     )
-    rows = answers.units
-    learned = [
-        tfidf_logistic(material.records, material.y, part.train, part.test)
-        for part in parts
-    ]
-    baselines = {
-        "keyword rules": keyword_rules(material.scores[rows]),
-        LEARNED: np.concatenate(learned),
-    }
+    baselines = _baselines(material, parts)
     curve = (
         learning_curve(material, parts[0], answers, seed=seed, jobs=jobs)
         if with_curve
         else []
     )
     overlaps: tuple[Overlap, ...] = ()
+    rival: Tagger | Answers | None
     if isinstance(other, Settings):
-        other_answers: Answers | None = cross_validate(
+        rival = cross_validate(
             material, parts, settings=other, exclusive=exclusive, seed=seed, jobs=jobs
         )
-        comparison = _compare(answers, other_answers, names, seed)
-    elif other is not None:
-        overlaps = seen_in_training([other], answers.records)
-        fresh = np.ones(len(rows), dtype=bool)
-        fresh[[overlap.row for overlap in overlaps]] = False
+    else:
+        rival = other
+    if isinstance(rival, Tagger):
+        overlaps = seen_in_training([rival], answers.records)
+        fresh = _fresh(answers, overlaps)
         if not fresh.any():
             raise RecordError(
                 "The model to compare with was trained on every record tested, so "
@@ -286,9 +278,6 @@ def review_split(
             )
         answers = answers.select(fresh)
         baselines = {name: given[fresh] for name, given in baselines.items()}
-        comparison = _compare(answers, other, names, seed)
-    else:
-        comparison = None
     return Review(
         answers,
         answers.evaluate(baselines=baselines, seed=seed),
@@ -296,10 +285,30 @@ def review_split(
         seed,
         overlaps,
         None,
-        comparison,
+        _compare(answers, rival, names, seed),
         curve,
         out_of_fold=True,
     )
+
+
+def _fresh(answers: Answers, overlaps: Sequence[Overlap]) -> Flags:
+    """Mask of the answers' records that are not among the overlaps."""
+    fresh = np.ones(len(answers.records), dtype=np.bool_)
+    fresh[[overlap.row for overlap in overlaps]] = False
+    return fresh
+
+
+def _baselines(material: Material, parts: Sequence[Part]) -> dict[str, Flags]:
+    """Decide in simpler ways, learned on the same training records."""
+    rows = np.concatenate([part.test for part in parts])
+    learned = [
+        tfidf_logistic(material.records, material.y, part.train, part.test)
+        for part in parts
+    ]
+    return {
+        "keyword rules": keyword_rules(material.scores[rows]),
+        LEARNED: np.concatenate(learned),
+    }
 
 
 def _compare(

@@ -29,7 +29,7 @@ from tagger.features import (
     Vocabulary,
     find,
     ngram_events,
-    untitled,
+    only,
 )
 from tagger.fingerprints import fingerprints
 from tagger.judge import judge, known_pairs, usual_share
@@ -74,9 +74,9 @@ class Settings:
         The prior of a theme is ``slope * (keyword score - middle)``, in logits.
     least_records : int
         An n-gram the background lacks is learned if this many records have it.
-    untitled : float
-        How much a copy of each record without its title counts, so that an
-        abstract alone is judged well too; in [0, 1].
+    abstract_alone, title_alone : float
+        How much a copy of each record without its title, and one without its
+        abstract, count, so that these are judged well too; in [0, 1].
     folds : int
         For the out-of-fold figures; >= 2.
     """
@@ -86,7 +86,8 @@ class Settings:
     semantic: float = 4.0
     slope: float = 1.2
     middle: float = 1.5
-    untitled: float = 0.5
+    abstract_alone: float = 0.5
+    title_alone: float = 0.15
     least_records: int = 3
     folds: int = 5
 
@@ -144,7 +145,8 @@ class _Table:
     """Everything training needs to know of the labelled records."""
 
     whole: _Features
-    untitled: _Features  # the same records without their titles
+    abstracts: _Features  # the same records, their abstracts alone
+    titles: _Features  # their titles alone
     y: Labels
     importance: Floats  # (n_records, n_themes); 0 leaves a pair out
     vocabulary: Vocabulary
@@ -310,10 +312,12 @@ def _table(
         prior = settings.slope * (scores - settings.middle)
         return _Features(rows, rows @ space, prior.astype(np.float32))
 
-    alone = ngram_events([untitled(document) for document in documents])
+    abstracts = [only(document, title=False) for document in documents]
+    titles = [only(document, title=True) for document in documents]
     return _Table(
         features(events, material.scores),
-        features(alone, material.untitled_scores),
+        features(ngram_events(abstracts), material.abstract_scores),
+        features(ngram_events(titles), material.title_scores),
         material.y,
         importance[:, None] * (material.y >= 0),
         vocabulary,
@@ -374,31 +378,36 @@ def _fit(table: _Table, mask: NDArray[np.bool_], settings: Settings) -> LinearMo
     from scipy.sparse import vstack
     from threadpoolctl import threadpool_limits
 
-    whole, alone = table.whole.part(mask), table.untitled.part(mask)
     y, importance = table.y[mask], table.importance[mask]
-    share = settings.untitled
-    has_abstract = np.diff(alone.rows.indptr)[:, None] > 0
-    rows = vstack([whole.rows, alone.rows], format="csr")
+    copies = [
+        (table.whole.part(mask), 1.0 - settings.abstract_alone / 2),
+        (table.abstracts.part(mask), settings.abstract_alone),
+        (table.titles.part(mask), settings.title_alone),
+    ]
+    rows = vstack([copy.rows for copy, _ in copies], format="csr")
     present = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]))
-    semantic = np.vstack([whole.semantic, alone.semantic])
+    semantic = np.vstack([copy.semantic for copy, _ in copies])
     semantic *= np.float32(settings.semantic**0.5)
+    # A field without a known word teaches nothing.
+    weights = [
+        importance * share * (np.diff(copy.rows.indptr) > 0)[:, None]
+        for copy, share in copies
+    ]
     penalty = settings.penalty + settings.caution / max(len(y), 1)
     # One thread a fit: sums then have one order, whatever the machine.
     with threadpool_limits(1):
         model = fit_logistic(
             [rows[:, present], semantic],
-            np.vstack([y == 1, y == 1]).astype(np.float32),
-            np.vstack(
-                [importance * (1 - share / 2), importance * share * has_abstract]
-            ).astype(np.float32),
+            np.vstack([y == 1] * len(copies)).astype(np.float32),
+            np.vstack(weights).astype(np.float32),
             [penalty, penalty],
-            np.vstack([whole.prior, alone.prior]),
+            np.vstack([copy.prior for copy, _ in copies]),
             intercept_penalty=_INTERCEPT_PENALTY,
         )
-    weights = np.zeros((rows.shape[1], y.shape[1]), np.float32)
-    weights[present] = model.weights[0]
+    full = np.zeros((rows.shape[1], y.shape[1]), np.float32)
+    full[present] = model.weights[0]
     return LinearModel(
-        [weights, model.weights[1] * np.float32(settings.semantic**0.5)],
+        [full, model.weights[1] * np.float32(settings.semantic**0.5)],
         model.intercept,
     )
 

@@ -22,6 +22,7 @@ ROOMS = {
     "resources": (0, ""),
     "minhash": (0, "numpy"),
     "intervals": (0, "numpy"),
+    "values": (1, ""),
     "fields": (1, ""),
     "identity": (1, ""),
     "store": (1, "numpy"),

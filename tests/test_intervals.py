@@ -6,6 +6,8 @@ import pytest
 from tagger.intervals import (
     bootstrap_figure,
     difference_figure,
+    mean_figure,
+    unseen_variance,
     weightings,
 )
 
@@ -54,3 +56,32 @@ def test_rows_of_one_record_are_drawn_together():
     assert np.array_equal(weights[:, 1], weights[:, 3])
     assert (weights[0] == 1).all()
     assert np.array_equal(weights[:, [1, 0, 4]], weightings(3, 50, 0))
+
+
+def test_a_theme_that_happens_to_be_all_right_still_makes_the_mean_uncertain():
+    draws = np.array([[0.5, 1.0], [0.4, 1.0], [0.6, 1.0]])
+    own = bootstrap_figure(draws[:, 1], 10)
+    expected = ((own.high - own.low) / 2 / 1.959964) ** 2 / 3 / 4
+    noisy = unseen_variance(np.array([[1.0, np.nan], [1.0, np.nan]]), np.array([10, 0]))
+    assert noisy == pytest.approx(4 * expected)
+    assert unseen_variance(draws, np.array([10.0, 10.0])) >= expected
+
+
+def test_variance_that_no_resample_shows_widens_an_interval():
+    draws = np.array([0.5, 0.4, 0.6])
+    plain, wide = bootstrap_figure(draws, 10), bootstrap_figure(draws, 10, 0.01)
+    assert wide.low < plain.low
+    assert plain.high < wide.high
+    assert wide.value == plain.value
+
+
+def test_a_mean_leans_to_the_side_where_its_resamples_have_their_tail():
+    sample = np.array([0.3] * 8 + [0.4, 0.5])
+    figure = mean_figure(np.array([0.33, *sample]))
+    assert figure.high - 0.33 > 0.33 - figure.low
+    assert mean_figure(np.array([0.5, 0.5, 0.5])).to_dict() == {
+        "value": 0.5,
+        "low": 0.5,
+        "high": 0.5,
+    }
+    assert np.isnan(mean_figure(np.array([np.nan, 0.5])).low)

@@ -8,6 +8,7 @@ medians of the rounds. Cold starts are timed in the same run.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import multiprocessing
 import os
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +27,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -36,10 +37,11 @@ from tagger import kernel  # noqa: E402
 from tagger.records import Record  # noqa: E402
 
 ABSTRACT = ROOT / "seeds" / "example-abstract.txt"
-FASTTEXT = "import sys, fasttext as f; m = f.FastText._FastText(sys.argv[1]); "
-FASTTEXT += (
-    "print(m.f.predict(open(sys.argv[2]).read().replace(chr(10), ' '), 26, .5, ''))"
-)
+TAGGER = "from tagger.cli import main; main(standalone_mode=False)"
+FASTTEXT = """import fasttext
+model = fasttext.FastText._FastText(sys.argv[1])
+text = open(sys.argv[2]).read().replace(chr(10), " ")
+print(model.f.predict(text, 26, 0.5, "strict"))"""
 Texts = list[tuple[str, str]]
 
 
@@ -108,19 +110,17 @@ def train_sklearn(texts: Texts, y: list[list[str]]) -> tuple[Any, Any]:
     return pipeline, binarizer
 
 
-def cold(command: list[str], rounds: int) -> list[tuple[float, float]]:
-    """Time a command from its start to its end; seconds, and MiB at most."""
-    found = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        found.append((time.perf_counter() - start, usage.ru_maxrss / 1024))
-        if status:
-            sys.exit(f"{command} failed.")
-    return found
+def cold(program: str, arguments: list[str]) -> tuple[float, float]:
+    """Time a program from its start to its end; seconds, and MiB at most."""
+    program += "\nprint(open('/proc/self/status').read(), file=sys.stderr)"
+    command = [sys.executable, "-c", f"import sys\n{program}", *arguments]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    peak = [line for line in done.stderr.splitlines() if line.startswith("VmHWM")]
+    if done.returncode or not peak:
+        sys.exit(f"{command} failed:\n{done.stderr}")
+    return seconds, int(peak[0].split()[1]) / 1024
 
 
 JOBS: dict[str, Callable[[int, int], Any]] = {}  # what a forked process works on
@@ -163,11 +163,9 @@ def main() -> None:
             thresholds=np.tile(model.thresholds, 10),
         )
 
-        def records(start: int, end: int) -> list[Record]:
-            return [
-                Record(id="x", title=title, abstract=abstract)
-                for title, abstract in texts[start:end]
-            ]
+        def records(start: int, end: int) -> Iterator[Record]:
+            for title, abstract in texts[start:end]:
+                yield Record(id="x", title=title, abstract=abstract)
 
         def ours(
             start: int, end: int, jobs: int = 1, by: tagger.Tagger = model
@@ -209,6 +207,9 @@ def main() -> None:
                 "scikit-learn": (lambda: scikit(0, n), n),
                 "scikit-learn, 2 processes": (lambda: two("sklearn"), n),
             }
+            # What was made until here is no business of the collector's.
+            gc.collect()
+            gc.freeze()
             rates: dict[str, list[float]] = {name: [] for name in systems}
             for _ in range(chosen.rounds):
                 for name, (run, size) in systems.items():
@@ -216,27 +217,16 @@ def main() -> None:
                     run()
                     rates[name].append(size / (time.perf_counter() - start))
         starts = {
-            "tagger --help": [sys.executable, "-m", "tagger.cli", "--help"],
-            "tagger predict": [
-                sys.executable,
-                "-m",
-                "tagger.cli",
-                "predict",
-                str(ABSTRACT),
-            ],
-            "fastText script": [
-                *[sys.executable, "-c", FASTTEXT],
-                *[str(folder / "model.bin"), str(ABSTRACT)],
-            ],
-            "import numpy": [sys.executable, "-c", "import numpy"],
+            "tagger --help": (TAGGER.replace("main(s", 'main(["--help"], s'), []),
+            "tagger predict": (TAGGER, ["predict", str(ABSTRACT)]),
+            "fastText script": (FASTTEXT, [str(folder / "model.bin"), str(ABSTRACT)]),
+            "import numpy": ("import numpy", []),
+            "nothing": ("pass", []),
         }
-        main_program = "from tagger.cli import main; main()"
-        for name in ("tagger --help", "tagger predict"):
-            starts[name] = [sys.executable, "-c", main_program, *starts[name][3:]]
         colds: dict[str, list[tuple[float, float]]] = {name: [] for name in starts}
         for _ in range(2 * chosen.rounds + 1):
-            for name, command in starts.items():
-                colds[name] += cold(command, 1)
+            for name, (program, arguments) in starts.items():
+                colds[name].append(cold(program, arguments))
         loads = []
         for _ in range(11):
             start = time.perf_counter()
