@@ -24,7 +24,7 @@ Labels = NDArray[np.int8]
 _STRENGTH = 4.0
 # A theme's own threshold weighs as much as the common one at this many
 # positives, and the common one as much as 0.5.
-_HALF_THRESHOLD = 10.0
+_HALF_THRESHOLD = 80.0
 # Logits that part the labels perfectly, or not at all, ask for no finite slope.
 _MOST_LOG_SLOPE = 5.0
 

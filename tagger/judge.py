@@ -29,6 +29,7 @@ _NO_TEXT, _NO_KNOWN_WORDS, _LANGUAGE, _OUT_OF_DOMAIN = range(4)
 EMPTY_IDF = 2.9
 # Tokens from which shares are meaningful; a title may do without articles.
 _ENOUGH = 25
+_SOME = 6
 _LEAST_FUNCTION_WORDS = 0.08
 LEAST, MOST = 0.2, 0.4
 _FEW = 100  # records that tell nothing of their kind yet
@@ -106,6 +107,8 @@ def reasons(counts: NDArray[np.int32], least_known_pairs: float) -> NDArray[np.i
     found = np.full(len(counts), -1, np.int8)
     found[long & (foreign | (pair_share < least_known_pairs))] = _OUT_OF_DOMAIN
     found[long & foreign & (known_share < 0.6)] = _LANGUAGE
+    # Chinese has few tokens, a clause each: half of them unknown says enough.
+    found[(tokens >= _SOME) & foreign & (known_share < 0.5)] = _LANGUAGE
     found[telling == 0] = _NO_KNOWN_WORDS
     found[tokens == 0] = _NO_TEXT
     return found

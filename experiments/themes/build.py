@@ -12,12 +12,13 @@ import hashlib
 import json
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from tagger.background import load_background
+from tagger.card import model_card
 from tagger.duplicates import merge_same
 from tagger.fingerprints import find_overlap, fingerprints
 from tagger.formats import read_records
@@ -172,8 +173,9 @@ def main():
         f"{n_gold} records, seed {args.seed}",
         "command": "python experiments/themes/build.py",
     }
-    model = type(model)(**{**_fields(model), "facts": facts})
-    save(model, args.out, overwrite=True)
+    model = replace(model, facts=facts)
+    texts = {"README.md": model_card(model)}
+    save(model, args.out, texts=texts, overwrite=True)
     sources = test_on_sources(load(args.out), papers)
     overall = figures.to_dict()["overall"]
     f1 = {row["theme"]: row["f1"] for row in figures.to_dict()["themes"]}
@@ -195,10 +197,6 @@ def main():
     print({k: v for k, v in sources.items() if k != "errors"}, f"{seconds:.0f} s")
     for error in sources["errors"]:
         print(error)
-
-
-def _fields(model):
-    return {name: getattr(model, name) for name in model.__dataclass_fields__}
 
 
 if __name__ == "__main__":
