@@ -26,7 +26,8 @@
 /* ---- texts ---------------------------------------------------------------- */
 
 struct text {
-    const u8 *data; /* NULL where it has no UTF-8 */
+    PyObject *string; /* kept alive while no lock is held */
+    const u8 *data;   /* NULL where it has no UTF-8 */
     Py_ssize_t size;
     PyObject *helped; /* what Python read, where it had to: codes and breaks */
     const char *codes, *breaks;
@@ -42,8 +43,10 @@ struct batch {
 
 static void free_batch(struct batch *b)
 {
-    for (size_t i = 0; b->texts && i < 2 * b->n; i++)
+    for (size_t i = 0; b->texts && i < 2 * b->n; i++) {
         Py_XDECREF(b->texts[i].helped);
+        Py_XDECREF(b->texts[i].string);
+    }
     free(b->texts);
     free(b->left);
 }
@@ -70,6 +73,7 @@ static int open_batch(struct batch *b, PyObject *list)
             PyErr_SetString(PyExc_TypeError, "texts must be a list of pairs of str");
             goto failed;
         }
+        t->string = Py_NewRef(text);
         t->data = (const u8 *)PyUnicode_AsUTF8AndSize(text, &t->size);
         if (!t->data) { /* a lone surrogate has no UTF-8 */
             if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
@@ -121,16 +125,15 @@ static int read_document(struct batch *b, size_t i, struct reader *r, size_t *mi
 
 /* Let Python read the texts of the documents that wait for it: `help(text)`
    gives the codes of the tokens, 8 bytes each, and the breaks, a byte each. */
-static int help_batch(struct batch *b, PyObject *list, PyObject *help)
+static int help_batch(struct batch *b, PyObject *help)
 {
     for (size_t k = 0; k < 2 * b->n; k++) {
         if (!b->left[k / 2])
             continue;
-        PyObject *text = PyList_GetItem(list, (Py_ssize_t)k);
-        PyObject *pair = text ? PyObject_CallFunctionObjArgs(help, text, NULL) : NULL;
+        struct text *t = &b->texts[k];
+        PyObject *pair = PyObject_CallFunctionObjArgs(help, t->string, NULL);
         if (!pair)
             return -1;
-        struct text *t = &b->texts[k];
         t->helped = pair;
         char *codes, *breaks;
         Py_ssize_t size;
@@ -320,7 +323,7 @@ static PyObject *py_events(PyObject *module, PyObject *args)
         Py_END_ALLOW_THREADS
         if (state == NO_MEMORY)
             PyErr_NoMemory();
-        else if (help_batch(&b, list, help) == 0) {
+        else if (help_batch(&b, help) == 0) {
             Py_BEGIN_ALLOW_THREADS
             state = all_events(&b, 1, prefixes, (size_t)order, title_weight, &e);
             Py_END_ALLOW_THREADS
@@ -543,10 +546,10 @@ static void sort(uint32_t *keys, uint32_t *spare, size_t n, uint64_t limit)
     int bits = 0;
     while (limit >> bits)
         bits++;
-    int passes = (bits + 9) / 10, width = (bits + passes - 1) / passes;
+    int passes = (bits + 6) / 7, width = (bits + passes - 1) / passes;
     uint32_t *from = keys, *to = spare;
     for (int pass = 0; pass < passes; pass++) {
-        uint32_t places[1 << 10] = {0}, mask = (1u << width) - 1, sum = 0;
+        uint32_t places[1 << 7] = {0}, mask = (1u << width) - 1, sum = 0;
         int shift = pass * width;
         for (size_t i = 0; i < n; i++)
             places[from[i] >> shift & mask]++;
@@ -574,34 +577,73 @@ static double half_to_double(uint16_t half)
     return half & 0x8000 ? -value : value;
 }
 
-static void add_half(double *sums, const uint16_t *row, double value, size_t n)
+/* Rows of weights, and how much of each is wanted. */
+struct cells {
+    const uint16_t *weights; /* (n_ngrams, n_themes), half precision */
+    const uint32_t *places;
+    const double *values;
+    size_t n, n_themes;
+};
+
+enum { AHEAD = 12 }; /* rows; how early memory is asked for one */
+
+static void expect_row(const struct cells *c, size_t i)
 {
-    for (size_t k = 0; k < n; k++)
-        sums[k] += value * half_to_double(row[k]);
+    if (i + AHEAD < c->n) {
+        const uint16_t *row = c->weights + c->n_themes * c->places[i + AHEAD];
+        PREFETCH(row);
+        PREFETCH(row + c->n_themes - 1);
+    }
 }
+
+/* Add value * row to the sums of the themes from `first` on, cell by cell. */
+static void add_rows_from(double *sums, const struct cells *c, size_t first)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const uint16_t *row = c->weights + c->n_themes * c->places[i];
+        if (!first)
+            expect_row(c, i);
+        for (size_t k = first; k < c->n_themes; k++)
+            sums[k] += c->values[i] * half_to_double(row[k]);
+    }
+}
+
+static void add_rows(double *sums, const struct cells *c) { add_rows_from(sums, c, 0); }
 
 #if HAS_F16C
 /* The same sums, eight themes at a time; no step is fused, so bits are equal. */
-__attribute__((target("avx,f16c"))) static void
-add_half_f16c(double *sums, const uint16_t *row, double value, size_t n)
+__attribute__((target("avx,f16c"))) static void add_rows_f16c(double *sums,
+                                                              const struct cells *c)
 {
-    __m256d v = _mm256_set1_pd(value);
     size_t k = 0;
-    for (; k + 8 <= n; k += 8) {
-        __m256 w = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(row + k)));
-        __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(w));
-        __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(w, 1));
+    for (; k + 8 <= c->n_themes; k += 8) {
         __m256d a = _mm256_loadu_pd(sums + k), b = _mm256_loadu_pd(sums + k + 4);
-        _mm256_storeu_pd(sums + k, _mm256_add_pd(a, _mm256_mul_pd(v, low)));
-        _mm256_storeu_pd(sums + k + 4, _mm256_add_pd(b, _mm256_mul_pd(v, high)));
+        for (size_t i = 0; i < c->n; i++) {
+            const uint16_t *row = c->weights + c->n_themes * c->places[i];
+            if (!k)
+                expect_row(c, i);
+            __m256d v = _mm256_set1_pd(c->values[i]);
+            __m256 w = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(row + k)));
+            __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(w));
+            __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(w, 1));
+            a = _mm256_add_pd(a, _mm256_mul_pd(v, low));
+            b = _mm256_add_pd(b, _mm256_mul_pd(v, high));
+        }
+        _mm256_storeu_pd(sums + k, a);
+        _mm256_storeu_pd(sums + k + 4, b);
     }
-    for (; k < n; k++)
-        sums[k] += value * (double)_cvtsh_ss(row[k]);
+    for (; k < c->n_themes; k++) {
+        double sum = sums[k];
+        for (size_t i = 0; i < c->n; i++)
+            sum += c->values[i] *
+                   (double)_cvtsh_ss(c->weights[c->n_themes * c->places[i] + k]);
+        sums[k] = sum;
+    }
 }
 #endif
 
-typedef void adder(double *sums, const uint16_t *row, double value, size_t n);
-static adder *add_half_row = add_half;
+typedef void row_adder(double *sums, const struct cells *c);
+static row_adder *add_half_rows = add_rows;
 
 /* How often a key occurs, weighed; the same sum, in the same order, as numpy's. */
 struct tally {
@@ -639,8 +681,6 @@ static double level(const struct model *m, int which, struct tally t)
     return which == LOGARITHM ? 1.0 + log(count) : log2(1.0 + count);
 }
 
-enum { AHEAD = 12 }; /* cells; how early memory is asked for a row */
-
 static void add_ngrams(const struct model *m, struct work *w, size_t n)
 {
     const size_t k = m->n_themes;
@@ -656,21 +696,17 @@ static void add_ngrams(const struct model *m, struct work *w, size_t n)
         w->values[cells++] = value;
     }
     double length = sqrt(square);
-    const uint16_t *halves = m->held[WEIGHTS].buf;
+    for (i = 0; i < cells; i++)
+        w->values[i] /= length;
+    if (m->half) {
+        struct cells c = {m->held[WEIGHTS].buf, w->spare, w->values, cells, k};
+        add_half_rows(w->sums, &c);
+        return;
+    }
     for (i = 0; i < cells; i++) {
-        double value = w->values[i] / length;
-        if (m->half) {
-            if (i + AHEAD < cells) {
-                const uint16_t *row = halves + k * w->spare[i + AHEAD];
-                PREFETCH(row);
-                PREFETCH(row + k - 1);
-            }
-            add_half_row(w->sums, halves + k * w->spare[i], value, k);
-        } else {
-            const double *row = floats(m, WEIGHTS) + k * w->spare[i];
-            for (size_t theme = 0; theme < k; theme++)
-                w->sums[theme] += value * row[theme];
-        }
+        const double *row = floats(m, WEIGHTS) + k * w->spare[i];
+        for (size_t theme = 0; theme < k; theme++)
+            w->sums[theme] += w->values[i] * row[theme];
     }
 }
 
@@ -801,7 +837,7 @@ static PyObject *py_score(PyObject *module, PyObject *args)
         waiting = memchr(b.left, 1, b.n) != NULL;
         Py_END_ALLOW_THREADS
         if (state == DONE && waiting) {
-            if (help_batch(&b, list, help)) {
+            if (help_batch(&b, help)) {
                 state = PYTHON; /* its exception is set */
             } else {
                 Py_BEGIN_ALLOW_THREADS
@@ -872,7 +908,7 @@ static int start(PyObject *module)
 #if HAS_F16C
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) /* every such processor has F16C */
-        add_half_row = add_half_f16c;
+        add_half_rows = add_rows_f16c;
 #endif
     return 0;
 }

@@ -494,10 +494,12 @@ static unsigned marks(const u8 *s, size_t n)
         ['&'] = AMPERSAND, ['<'] = ANGLE, ['\\'] = LATEX,
         ['{'] = LATEX,     ['$'] = LATEX, ['\n'] = LINE,
     };
-    unsigned found = 0;
+    unsigned found = 0, high = 0;
+    for (size_t i = 0; i < n; i++) /* alone, so that it is done 16 at a time */
+        high |= s[i];
     for (size_t i = 0; i < n; i++)
-        found |= s[i] < 0x80 ? MARK[s[i]] : HIGH;
-    return found;
+        found |= MARK[s[i] & 0x7F]; /* of a high byte too: to no harm */
+    return found | (high & 0x80 ? HIGH : 0);
 }
 
 /* May an entity (&amp;) or a tag (<b>) stand here? */
@@ -627,6 +629,9 @@ static int clean(struct reader *r, const u8 *s, size_t n, const u8 **text, size_
             state = composed(r);
         if (state)
             return state;
+        if (make_room(&r->one, 1))
+            return NO_MEMORY;
+        r->one.data[r->one.size] = 0; /* as behind the text of a string */
         s = r->one.data, n = r->one.size;
     }
     if (found & LINE && has_parted_word(s, n))
@@ -695,6 +700,8 @@ static size_t stem(u8 *s, size_t n, int ascii, int *changed)
 
 #define FNV_START 0xCBF29CE484222325u
 #define FNV_STEP(value, byte) (((value) ^ (byte)) * 0x100000001B3u)
+/* The way back: the factor is the other's inverse modulo 2**64. */
+#define FNV_UNDO(value, byte) ((value) * 0xCE965057AFF6957Bu ^ (byte))
 
 static uint64_t fnv(const u8 *s, size_t n)
 {
@@ -761,7 +768,7 @@ static int fold_run(struct bytes *norm, const u8 *s, size_t n, size_t *i, uint32
     }
 }
 
-/* Add the tokens of a cleaned text to r->tokens. */
+/* Add the tokens of a cleaned text to r->tokens; a 0 stands behind the text. */
 static int tokenize(struct reader *r, const u8 *s, size_t n)
 {
     struct tokens *t = &r->tokens;
@@ -797,18 +804,19 @@ static int tokenize(struct reader *r, const u8 *s, size_t n)
         size_t run = i;
         uint32_t start = at;
         /* Nearly every token is ASCII: it is hashed as it is read. */
-        uint64_t hash = FNV_START, without_last = 0, without_two = 0;
+        uint64_t hash = FNV_START;
         int changed = 0;
         ascii = 1;
         r->norm.size = 0;
         if (make_room(&r->norm, n - i))
             return NO_MEMORY;
         u8 *to = r->norm.data;
-        for (u8 low; i < n && (low = FOLD[s[i]]); i++) {
-            without_two = without_last, without_last = hash;
+        const u8 *next = s + i;
+        for (u8 low; (low = FOLD[*next]); next++) { /* ends at the 0 behind s */
             hash = FNV_STEP(hash, low);
             *to++ = low;
         }
+        i = (size_t)(next - s);
         at += (uint32_t)(i - run);
         r->norm.size = i - run;
         int joins = i < n && (s[i] == '.' || s[i] == ',' || s[i] == ':');
@@ -833,11 +841,13 @@ static int tokenize(struct reader *r, const u8 *s, size_t n)
             }
         }
         size_t length = stem(r->norm.data, r->norm.size, ascii, &changed);
-        size_t cut = r->norm.size - length, k = t->size++;
-        t->codes[k] = changed    ? fnv(r->norm.data, length)
-                      : cut == 0 ? hash
-                      : cut == 1 ? without_last
-                                 : without_two;
+        size_t k = t->size++;
+        if (changed)
+            hash = fnv(r->norm.data, length);
+        else
+            for (size_t last = r->norm.size; last > length; last--)
+                hash = FNV_UNDO(hash, r->norm.data[last - 1]);
+        t->codes[k] = hash;
         t->starts[k] = start;
         t->ends[k] = at;
         t->breaks[k] = (u8)(first || (parting && !(gap == 1 && sign)));

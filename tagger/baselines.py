@@ -14,7 +14,7 @@ from tagger.metrics import Flags, Scores, decision_figures, tags_given
 if TYPE_CHECKING:
     from tagger.records import Record
 
-__all__ = ["keyword_rules", "tfidf_logistic"]
+__all__ = ["count_words", "keyword_rules", "tfidf_logistic"]
 
 IntArray = NDArray[np.int64]
 
@@ -42,18 +42,35 @@ def keyword_rules(scores: Scores) -> Flags:
     return given
 
 
-def tfidf_logistic(
-    records: Sequence[Record], y: Labels, train: IntArray, test: IntArray
-) -> Flags:
+def count_words(records: Sequence[Record]) -> Any:
+    """Count the words and word pairs of records, for `tfidf_logistic`.
+
+    Returns
+    -------
+    counts : CSR matrix of shape (n_records, n_ngrams)
+    """
+    from scipy.sparse import csr_matrix
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = [f"{record.title}\n{record.abstract}" for record in records]
+    vectorizer = CountVectorizer(ngram_range=(1, 2), dtype=np.float64)
+    try:
+        return vectorizer.fit_transform(texts)
+    except ValueError:  # no record has a word
+        return csr_matrix((len(texts), 0))
+
+
+def tfidf_logistic(counts: Any, y: Labels, train: IntArray, test: IntArray) -> Flags:
     """Train scikit-learn's TF-IDF and logistic regression; decide on test records.
 
-    Word 1-2-grams, sublinear TF-IDF, one balanced logistic regression a theme,
-    and one cut for all themes, chosen on every fifth training record before the
-    last fit.
+    Word 1-2-grams of at least two training records, sublinear TF-IDF, one balanced
+    logistic regression a theme, and one cut for all themes, chosen on every fifth
+    training record before the last fit.
 
     Parameters
     ----------
-    records : sequence of Record
+    counts : CSR matrix of shape (n_records, n_ngrams)
+        From `count_words`.
     y : ndarray of shape (n_records, n_themes)
         1 label, 0 not, -1 unsure (not learned from).
     train, test : ndarray
@@ -63,18 +80,15 @@ def tfidf_logistic(
     -------
     given : ndarray of bool, shape (n_test, n_themes)
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.feature_extraction.text import TfidfTransformer
 
-    given = np.zeros((len(test), y.shape[1]), dtype=np.bool_)
-    texts = [f"{record.title}\n{record.abstract}" for record in records]
     # An n-gram of a single record teaches nothing, unless records are a handful.
     least = 2 if len(train) >= 50 else 1
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=least)
-    try:
-        X = vectorizer.fit_transform([texts[i] for i in train.tolist()])
-    except ValueError:  # no training record has a word
-        return given
-    Z = vectorizer.transform([texts[i] for i in test.tolist()])
+    seen = np.bincount(counts[train].indices, minlength=counts.shape[1]) >= least
+    if not seen.any():
+        return np.zeros((len(test), y.shape[1]), dtype=np.bool_)
+    weigh = TfidfTransformer(sublinear_tf=True).fit(counts[train][:, seen])
+    X, Z = (weigh.transform(counts[rows][:, seen]) for rows in (train, test))
     known = y[train]
     tried = np.arange(len(train)) % 5 == 0
     P = _probabilities(X[~tried], known[~tried], X[tried])

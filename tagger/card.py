@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -65,8 +66,9 @@ def _data(model: Tagger) -> Iterator[str]:
     facts = model.facts
     yield from ("## What it learned from", "")
     for name, value in facts.get("trained_on", {}).items():
-        # Numbers are named n_..., files by their checksum.
-        shown = f"{value:,}" if isinstance(value, int) else f"SHA-256 `{value}`"
+        shown = f"{value:,}" if isinstance(value, int) else f"`{value}`"
+        if re.fullmatch(r"[0-9a-f]{64}", str(value)):
+            shown = f"SHA-256 {shown}"
         yield f"- {name.removeprefix('n_').replace('_', ' ')}: {shown}"
     settings = facts.get("settings", {})
     if settings:

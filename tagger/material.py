@@ -98,4 +98,7 @@ def prepare(records: Sequence[Record], themes: Sequence[Theme]) -> Material:
         titles = [only(document, title=True) for document in documents]
         scores = [matcher.scores(part) for part in (documents, abstracts, titles)]
     groups = group_ids(learned)
-    return Material(learned, tuple(themes), y, documents, *scores, groups)
+    whole, abstract, title = scores
+    return Material(
+        learned, tuple(themes), y, documents, whole, abstract, title, groups
+    )

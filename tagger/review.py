@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tagger.baselines import keyword_rules, tfidf_logistic
+from tagger.baselines import count_words, keyword_rules, tfidf_logistic
 from tagger.comparison import Comparison, GroupFigures, compare, evaluate_groups
 from tagger.errors import ModelError, RecordError
 from tagger.evaluation import Evaluation
@@ -301,9 +301,9 @@ def _fresh(answers: Answers, overlaps: Sequence[Overlap]) -> Flags:
 def _baselines(material: Material, parts: Sequence[Part]) -> dict[str, Flags]:
     """Decide in simpler ways, learned on the same training records."""
     rows = np.concatenate([part.test for part in parts])
+    counts = count_words(material.records)
     learned = [
-        tfidf_logistic(material.records, material.y, part.train, part.test)
-        for part in parts
+        tfidf_logistic(counts, material.y, part.train, part.test) for part in parts
     ]
     return {
         "keyword rules": keyword_rules(material.scores[rows]),
@@ -351,10 +351,11 @@ def _learned_here(material: Material, seed: int) -> Flags | None:
     if len(np.unique(groups)) < 5 or not (material.y == 1).any():
         return None
     fold = multilabel_folds(material.y, groups, 5, seed)
+    counts = count_words(material.records)
     given = np.zeros(material.y.shape, dtype=np.bool_)
     for f in range(5):
         train, test = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        given[test] = tfidf_logistic(material.records, material.y, train, test)
+        given[test] = tfidf_logistic(counts, material.y, train, test)
     return given
 
 

@@ -73,7 +73,7 @@ def clean(source: str) -> CleanText:
     ' We show x < y '
     """
     done = CleanText(source)
-    if not _UNUSUAL.search(source):
+    if not re.search(_UNUSUAL, source):
         return done
     if "&" in source:
         done = _replace(_ENTITY, _entity, done)
@@ -99,15 +99,13 @@ def is_placeholder(text: str) -> bool:
     >>> is_placeholder("Withdrawn drugs are classified from their structure.")
     False
     """
-    return bool(_PLACEHOLDER.match(text))
+    return bool(re.match(_PLACEHOLDER, text))
 
 
 Replacement = Callable[[re.Match[str]], str]
 
 
-def _replace(
-    pattern: re.Pattern[str], replacement: Replacement, old: CleanText
-) -> CleanText:
+def _replace(pattern: str, replacement: Replacement, old: CleanText) -> CleanText:
     """Substitute in `old`, keeping the way back to its source."""
     pieces: list[str] = []
     anchors: list[tuple[int, int, int]] = []
@@ -128,7 +126,7 @@ def _replace(
         pieces.append(old.text[start:end])
         size += end - start
 
-    for match in pattern.finditer(old.text):
+    for match in re.finditer(pattern, old.text):
         new = replacement(match)
         if new == match[0]:
             continue
@@ -148,11 +146,13 @@ def _replace(
 
 
 # Anything below makes the full treatment worth its time.
-_UNUSUAL = re.compile(r"[^\x00-\x7f]|[&<\\{$]|-\s*\n|^\s*abstract\b", re.IGNORECASE)
+# Patterns are compiled when they are first used, and kept by `re`: most texts,
+# and the start of the program, need none of them.
+_UNUSUAL = r"[^\x00-\x7f]|[&<\\{$]|-\s*\n|(?i:^\s*abstract\b)"
 
 # --- markup -------------------------------------------------------------------
 
-_ENTITY = re.compile(r"&(?:amp;)*(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+_ENTITY = r"&(?:amp;)*(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});"
 
 
 def _entity(match: re.Match[str]) -> str:
@@ -173,24 +173,24 @@ _BLOCK = (
     "abstract|article|br|caption|dd|disp-formula|disp-quote|div|dl|dt|h[1-6]|hr|img|"
     "label|li|list|list-item|ol|p|pre|sec|section|table|tbody|td|th|thead|title|tr|ul"
 )
-_TAG = re.compile(
+_TAG = (
+    r"(?is)"
     rf"</?(?:(?:jats|mml|m|ns\d):[A-Za-z][\w.-]*|(?P<inline>{_INLINE})|(?:{_BLOCK}))"
-    r"(?:\s[^<>]{0,2000})?\s*/?>|<!--.{0,5000}?-->|<\?.{0,500}?\?>",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:\s[^<>]{0,2000})?\s*/?>|<!--.{0,5000}?-->|<\?.{0,500}?\?>"
 )
-_TAG_NAME = re.compile(r"</?(?:\w+:)?([\w.-]+)")
-_INLINE_NAME = re.compile(rf"(?:{_INLINE})\Z", re.IGNORECASE)
-_HEADING = re.compile(
+_TAG_NAME = r"</?(?:\w+:)?([\w.-]+)"
+_INLINE_NAME = rf"(?i)(?:{_INLINE})\Z"
+_HEADING = (
+    r"(?i)"
     r"<(?P<tag>(?:jats:)?title|h[1-6]|(?:jats:)?bold|strong|b)>\s*(?:abstract|summary)"
-    r"\s*[.:]?\s*</(?P=tag)>",
-    re.IGNORECASE,
+    r"\s*[.:]?\s*</(?P=tag)>"
 )
 
 
 def _tag(match: re.Match[str]) -> str:
     """Inline markup vanishes; a block boundary is a boundary of words."""
-    name = _TAG_NAME.match(match[0])
-    return "" if name and _INLINE_NAME.match(name[1]) else " "
+    name = re.match(_TAG_NAME, match[0])
+    return "" if name and re.match(_INLINE_NAME, name[1]) else " "
 
 
 def _space(match: re.Match[str]) -> str:
@@ -257,46 +257,45 @@ def _symbol(match: re.Match[str]) -> str:
     return _SYMBOLS.get(match[1], "")
 
 
-_LATEX: tuple[tuple[re.Pattern[str], Replacement], ...] = (
+_LATEX: tuple[tuple[str, Replacement], ...] = (
     (
-        re.compile(
-            r"\\documentclass.{0,20000}?\\begin\{document\}"
+        (
+            r"(?s)\\documentclass.{0,20000}?\\begin\{document\}"
             r"|\\end\{document\}|\A.{0,20000}?\\begin\{abstract\}"
-            r"|\\end\{abstract\}.*\Z",
-            re.DOTALL,
+            r"|\\end\{abstract\}.*\Z"
         ),
         _space,
     ),
-    (re.compile(r"\\\\(?:\[[^\]]{0,20}\])?"), _space),
+    (r"\\\\(?:\[[^\]]{0,20}\])?", _space),
     (
-        re.compile(
+        (
             r"\\(?P<accent>[`'^~\"=.])\s*(?:\{\s*(?P<braced>)?)?"
             r"(?P<letter>\\?[A-Za-z])(?(braced)\s*\})"
         ),
         _accent,
     ),
     (
-        re.compile(
+        (
             r"\\(?P<accent>[uvHckrdb])(?:\s*\{|\s+)(?P<letter>\\?[A-Za-z])(?![A-Za-z])\}?"
         ),
         _accent,
     ),
     (
-        re.compile(rf"\\(?:{_SILENT})\*?(?:\[[^\]]{{0,200}}\])*\{{[^{{}}]{{0,500}}\}}"),
+        rf"\\(?:{_SILENT})\*?(?:\[[^\]]{{0,200}}\])*\{{[^{{}}]{{0,500}}\}}",
         _nothing,
     ),
-    (re.compile(r"\\href\s*\{[^{}]{0,500}\}"), _nothing),
-    (re.compile(r"\\(?:left|right|[bB]igg?[lr]?)(?![A-Za-z])"), _nothing),
-    (re.compile(r"\\([A-Za-z]+)\*?(?:(?<=\s)|[ \t]+(?=[A-Za-z(])|\s*\{\})?"), _symbol),
-    (re.compile(r"\\[,;:! ]"), _space),
-    (re.compile(r"\\([%&_#${}])"), _group),
-    (re.compile(r"\\[()\[\]/-]|(?<!\\)[${}]"), _nothing),
+    (r"\\href\s*\{[^{}]{0,500}\}", _nothing),
+    (r"\\(?:left|right|[bB]igg?[lr]?)(?![A-Za-z])", _nothing),
+    (r"\\([A-Za-z]+)\*?(?:(?<=\s)|[ \t]+(?=[A-Za-z(])|\s*\{\})?", _symbol),
+    (r"\\[,;:! ]", _space),
+    (r"\\([%&_#${}])", _group),
+    (r"\\[()\[\]/-]|(?<!\\)[${}]", _nothing),
 )
 
 # --- Unicode and lines --------------------------------------------------------
 
 # A base letter belongs to what it composes with.
-_NOT_ASCII = re.compile(r"(?:[A-Za-z](?=[\u0300-\u036f]))?[^\x00-\x7f]+")
+_NOT_ASCII = r"(?:[A-Za-z](?=[\u0300-\u036f]))?[^\x00-\x7f]+"
 _PLAIN = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d", "-"),
@@ -315,8 +314,8 @@ def _compose(match: re.Match[str]) -> str:
 
 # A hyphen at a line's end: "optimi-\nzation" is one word, "state-of-the-\nart"
 # and "long-\ncontext" keep theirs. Word endings tell them apart.
-_LINE_HYPHEN = re.compile(r"(?<=[a-z])-[ \t]*\r?\n[ \t]*(?=([a-z]+))")
-_ENDING = re.compile(
+_LINE_HYPHEN = r"(?<=[a-z])-[ \t]*\r?\n[ \t]*(?=([a-z]+))"
+_ENDING = (
     r"(?:[a-z]{0,4}(?:tion|sion|ment|ness|ity|ance|ence|ing|ized?|izer|ist|ism|ical|able|"
     r"ible|ous|ive|ful|ally|tic|ture|gence|rithm|work|ter|ters|tor|tors|ed|ly|er|al|el|"
     r"cy|ty|ry|gy))s?\Z"
@@ -333,22 +332,21 @@ _WORDS = frozenset(
 
 def _join_line(match: re.Match[str]) -> str:
     tail = match[1]
-    return "" if tail not in _WORDS and _ENDING.match(tail) else "-"
+    return "" if tail not in _WORDS and re.match(_ENDING, tail) else "-"
 
 
-_ABSTRACT_HEAD = re.compile(
+_ABSTRACT_HEAD = (
     r"\A\s*(?:(?i:abstract)\s*(?:[:.]|--+|-(?=\s)|(?<=\s)-)\s*"
     r"|(?:Abstract|ABSTRACT)(?:-|\s+)(?=(?:We|This|In|The|A|An|Our|It|To|For|As|With|While|"
     r"Recent|Recently|Despite|Although|Many|Most|Large|Deep|Machine|Background|These|"
     r"There|Given|When|Since|On|Here|Current|Existing|Modern|Training|Neural)\b))"
 )
-_PLACEHOLDER = re.compile(
-    r"\s*(?:\W*|(?:n\s*/\s*a|none|null|nan|tba|tbd|to be added|unknown)\W*"
+_PLACEHOLDER = (
+    r"(?is)\s*(?:\W*|(?:n\s*/\s*a|none|null|nan|tba|tbd|to be added|unknown)\W*"
     r"|\W*(?:no|not)\s+(?:an?\s+)?(?:abstract|summary)?\s*(?:is\s+)?(?:available|provided|"
     r"given|found)\W*|abstract\W*"
     r"|\W*(?:(?:this|the)\s+(?:paper|article|submission|manuscript|preprint|work)\s+"
     r"(?:(?:has|is)\s+(?:now\s+)?(?:been\s+)?|was\s+)withdrawn\b"
     r"|withdrawn(?=\W*\Z|\s*[.:;,(-]|\s+(?:by|due|because|for|since|pending)\b)"
-    r").{0,300})\Z",
-    re.IGNORECASE | re.DOTALL,
+    r").{0,300})\Z"
 )

@@ -302,10 +302,14 @@ def _table(
 ) -> _Table:
     documents = material.documents
     events = ngram_events(documents)
-    vocabulary = _vocabulary(events.codes, events.rows, background, settings)
+    least = settings.least_records
+    vocabulary = _vocabulary(events.codes, events.rows, background, least)
     space = np.zeros((len(vocabulary), background.vectors.shape[1]), np.float32)
     space[find(vocabulary.codes, np.asarray(background.codes))] = background.space
-    least_known_pairs = usual_share(known_pairs(events, vocabulary, len(documents)))
+    # A record must not vouch for its own n-grams, as no new text can: what it
+    # has in common with the others counts.
+    others = _vocabulary(events.codes, events.rows, background, least + 1)
+    least_known_pairs = usual_share(known_pairs(events, others, len(documents)))
 
     def features(events: Events, scores: NDArray[np.float64]) -> _Features:
         rows = to_scipy(vocabulary.transform(events, len(documents)), len(vocabulary))
@@ -331,9 +335,9 @@ def _vocabulary(
     codes: Codes,
     rows: NDArray[np.int64],
     background: Background,
-    settings: Settings,
+    least_records: int,
 ) -> Vocabulary:
-    """Join the background's n-grams and the new ones of the records.
+    """Join the background's n-grams and those new ones that enough records have.
 
     A new n-gram is weighed like the rarest the background knows.
     """
@@ -341,7 +345,7 @@ def _vocabulary(
     fresh = find(known, codes) < 0
     pairs = np.unique(np.stack([codes[fresh], rows[fresh].astype(np.uint64)]), axis=1)
     new, df = np.unique(pairs[0], return_counts=True)
-    new = new[df >= settings.least_records]
+    new = new[df >= least_records]
     rarest = int(background.df.min()) if len(background.df) else 1
     weight = idf(np.array([rarest]), background.n_documents)
     joined = np.concatenate([known, new])

@@ -4,11 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from tagger.background import Background
 from tagger.records import Record
 from tagger.themes import Theme
 from tagger.tokens import join_codes, phrase_codes
+
+# A deadline would measure how busy the machine is, not the code.
+settings.register_profile("tagger", deadline=None)
+settings.load_profile("tagger")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from tagger.baselines import keyword_rules, tfidf_logistic
+from tagger.baselines import count_words, keyword_rules, tfidf_logistic
 from tagger.records import Record
 
 BELLS = [Record(id=f"b{i}", title=f"bells ring loud {i}") for i in range(30)]
 MOSS = [Record(id=f"m{i}", title=f"green moss grows {i}") for i in range(30)]
 RECORDS = [record for pair in zip(BELLS, MOSS, strict=True) for record in pair]
+COUNTS = count_words(RECORDS)
 Y = np.array([[1, 0], [0, 1]] * 30, dtype=np.int8)
 
 
@@ -16,7 +17,7 @@ def test_keyword_rules_give_a_theme_from_their_score_on():
 
 
 def test_words_that_tell_themes_apart_are_learned():
-    given = tfidf_logistic(RECORDS, Y, np.arange(50), np.arange(50, 60))
+    given = tfidf_logistic(COUNTS, Y, np.arange(50), np.arange(50, 60))
     assert np.array_equal(given, Y[50:] == 1)
 
 
@@ -24,20 +25,22 @@ def test_labels_of_the_test_are_not_looked_at():
     other = Y.copy()
     other[50:] = 1 - other[50:]
     train, test = np.arange(50), np.arange(50, 60)
-    one, two = (tfidf_logistic(RECORDS, y, train, test) for y in (Y, other))
+    one, two = (tfidf_logistic(COUNTS, y, train, test) for y in (Y, other))
     assert np.array_equal(one, two)
 
 
 def test_unsure_pairs_are_not_learned_from():
     y = Y.copy()
     y[0] = -1
-    given = tfidf_logistic(RECORDS, y, np.arange(50), np.arange(50, 60))
+    given = tfidf_logistic(COUNTS, y, np.arange(50), np.arange(50, 60))
     assert np.array_equal(given, Y[50:] == 1)
 
 
 def test_a_theme_without_labels_is_given_to_none_and_no_words_give_nothing():
     y = np.hstack([Y, np.zeros((60, 1), np.int8)])
-    given = tfidf_logistic(RECORDS, y, np.arange(50), np.arange(50, 60))
+    given = tfidf_logistic(COUNTS, y, np.arange(50), np.arange(50, 60))
     assert not given[:, 2].any()
     blank = [Record(id=str(i)) for i in range(4)]
-    assert not tfidf_logistic(blank, Y[:4], np.arange(2), np.arange(2, 4)).any()
+    assert not tfidf_logistic(
+        count_words(blank), Y[:4], np.arange(2), np.arange(2, 4)
+    ).any()

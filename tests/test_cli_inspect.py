@@ -46,6 +46,8 @@ def test_a_terminal_gets_a_table(file, monkeypatch):
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[1].split() == ["format", "jsonl"]
+    assert lines[2].split() == ["recognised", "by", "content"]
+    assert "problems (1): not JSON; at 2" in lines
     assert "labels                   x 1" in lines
     problems = [line for line in lines if line.startswith("problem: new.jsonl:")]
     assert len(problems) == 1
@@ -58,3 +60,14 @@ def test_a_terminal_gets_a_table(file, monkeypatch):
         "abstract: ",
         "tokens: 4-bit",
     ]
+
+
+def test_each_file_of_a_folder_gets_an_object(file, tmp_path):
+    (tmp_path / "a.csv").write_text("id,title\n1,Adam\n")
+    result = inspect(tmp_path, "--sample", 0)
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(item["file"], item["format"]) for item in found] == [
+        ("a.csv", "csv"),
+        ("new.jsonl", "jsonl"),
+    ]
+    assert result.stderr.startswith("read 4, used ")

@@ -163,3 +163,21 @@ def test_the_shipped_model_tags_the_example(shipped, root):
     (found,) = objects(result)
     themes = {tag["theme"] for tag in found["tags"]}
     assert {"low-precision-training", "mixture-of-experts"} & themes
+
+
+def test_a_folder_stands_for_the_files_in_it(predict, file, tmp_path):
+    (tmp_path / "more.csv").write_text("id,title\n1,Adam\n")
+    (tmp_path / "x.png").write_text("x")
+    result = predict(tmp_path, "--skipped", tmp_path.parent / "skipped.jsonl")
+    assert [item["id"] for item in objects(result)] == [
+        "1", "a", "b", "new.jsonl:3", "d", "e",
+    ]  # fmt: skip
+    assert "left out, being of no known format: 1 file, such as " in result.stderr
+    (line,) = (tmp_path.parent / "skipped.jsonl").read_text().splitlines()
+    assert json.loads(line)["line"] == 3
+
+
+def test_a_folder_without_records_is_refused(predict, tmp_path):
+    result = predict(tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {tmp_path} holds no file of records.\n"

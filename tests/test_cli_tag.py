@@ -55,8 +55,8 @@ def test_a_file_that_exists_is_not_replaced_unless_told(tag, file, tmp_path):
     result = tag(file, "-o", out)
     assert result.exit_code == 1
     assert result.stderr == (
-        f"Error: {out} exists already; choose another name, or replace it with "
-        "--overwrite.\n"
+        f"Error: {out} exists already; choose another name, replace it with "
+        "--overwrite, or add the papers it lacks with --update.\n"
     )
     assert out.read_text() == "mine"
     assert tag(file, "-o", out, "--overwrite").exit_code == 0
@@ -94,3 +94,203 @@ def test_out_must_be_named(tag, file):
     result = tag(file)
     assert result.exit_code == 2
     assert "Missing option '-o' / '--out'" in result.stderr
+
+
+def test_tags_carry_model_and_day(tag, file, tmp_path):
+    out = tmp_path / "out.jsonl"
+    tag(file, "-o", out, "--date", "2026-01-31")
+    (given,) = json.loads(out.read_text().splitlines()[0])["tags"]
+    assert given["model"].startswith("tiny-")
+    assert given["date"] == "2026-01-31"
+    again = tmp_path / "again.jsonl"
+    tag(out, "-o", again, "--date", "2026-02-28")
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_a_record_that_cannot_be_judged_stays_as_it_came(tag, tmp_path):
+    line = '{"id": "a", "title": ""}\n{"id": "b", "title": "", "tags": []}\n'
+    (tmp_path / "a.jsonl").write_text(line)
+    result = tag(tmp_path / "a.jsonl", "-o", tmp_path / "b.jsonl")
+    assert result.stderr.startswith("2 abstained (no text)\n")
+    assert (tmp_path / "b.jsonl").read_text() == line
+
+
+def test_a_table_gets_its_columns_even_if_no_row_can_be_judged(tag):
+    result = tag("-", "-o", "-", input="id,title\n1,\n")
+    assert result.stdout == "id,title,tags,tag_probabilities,tagger\n1,,,,\n"
+    assert tag("-", "-o", "-", input="id,title\n").stdout.startswith("id,title")
+
+
+def test_several_files_and_folders_go_to_a_folder(tag, file, tmp_path):
+    more = tmp_path / "more"
+    (more / "deep").mkdir(parents=True)
+    (more / "deep" / "b.csv").write_text("id,title\n1,Adam\n")
+    (more / "picture.png").write_text("x")
+    result = tag(file, more, "-o", tmp_path / "out")
+    assert result.exit_code == 0
+    assert "left out, being of no known format: 1 file, such as " in result.stderr
+    assert "read 4, used 3, skipped 1" in result.stderr
+    assert (tmp_path / "out" / "new.jsonl").read_text().count("optimizers") == 3
+    assert "optimizers" in (tmp_path / "out" / "deep" / "b.csv").read_text()
+
+
+def test_a_file_that_cannot_be_tagged_does_not_stop_the_others(tag, file, tmp_path):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b\n1,2\n")
+    result = tag(bad, file, "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert f"{bad}: not tagged: bad.csv: no column is known to hold" in result.stderr
+    assert result.stderr.endswith("Error: 1 of the files could not be tagged.\n")
+    assert (tmp_path / "out" / "new.jsonl").exists()
+
+
+def test_several_files_need_a_folder(tag, file, tmp_path):
+    out = tmp_path / "out"
+    out.write_text("mine")
+    result = tag(file, tmp_path, "-o", out)
+    assert (result.exit_code, out.read_text()) == (1, "mine")
+    assert "out is a file; several files need a folder for their output." in (
+        result.stderr
+    )
+
+
+def test_a_dry_run_says_what_would_change_and_writes_nothing(tag, tmp_path):
+    old = {"theme": "potentials", "probability": 0.7, "source": "model"}
+    mine = {"theme": "mine", "source": "human"}
+    lines = [
+        {"id": "a", "title": "Adam, an optimizer", "tags": [mine, old]},
+        {"id": "b", "title": "A story of energy"},
+        {"id": "c", "title": "FP8 codes"},
+        {"id": "d", "title": ""},
+    ]
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    before = file.read_bytes()
+    result = tag(file, "--dry-run")
+    assert result.exit_code == 0
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert (first["id"], first["line"], first["file"]) == ("a", 1, "a.jsonl")
+    assert [t["theme"] for t in first["added"]] == ["optimizers"]
+    assert first["removed"] == [{"theme": "potentials", "probability": 0.7}]
+    assert [t["theme"] for t in second["added"]] == ["low-precision"]
+    assert "tags: 2 added, 0 changed, 1 removed; records that would change: 2; " in (
+        result.stderr
+    )
+    assert [*tmp_path.iterdir()] == [file]
+    assert file.read_bytes() == before
+
+
+def test_a_dry_run_is_a_list_on_a_terminal(tag, file, monkeypatch):
+    terminal = "click.testing._NamedTextIOWrapper.isatty"
+    monkeypatch.setattr(terminal, lambda _: True, raising=False)
+    lines = tag(file, "--dry-run").stdout.splitlines()
+    assert lines[0] == "a  Adam, an optimizer"
+    assert lines[1].split() == ["+", "optimizers", lines[1].split()[2]]
+    assert len(lines) == 2
+
+
+def test_an_update_adds_only_the_papers_that_are_new(tag, file, tmp_path):
+    out = tmp_path / "out.jsonl"
+    tag(file, "-o", out, "--update", "--date", "2026-01-31")
+    held = out.read_text().replace("optimizers", "my-own", 1)
+    out.write_text(held)
+    file.write_text(LINES + '{"id": "c", "title": "FP8 codes"}\n')
+    result = tag(file, "-o", out, "--update", "--date", "2026-02-28")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("2 in OUT already, 1 tagged\n")
+    assert out.read_text().startswith(held)
+    (added,) = out.read_text()[len(held) :].splitlines()
+    assert json.loads(added)["tags"][0]["date"] == "2026-02-28"
+    before = out.stat()
+    assert tag(file, "-o", out, "--update").exit_code == 0
+    assert out.stat() == before or out.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_an_update_of_another_format_is_refused(tag, file, tmp_path):
+    out = tmp_path / "out.bib"
+    out.write_text("@misc{a, title={One}}")
+    result = tag(file, "-o", out, "--update")
+    assert result.exit_code == 1
+    assert "Error: out.bib is bibtex, and the records of new.jsonl would be " in (
+        result.stderr
+    )
+
+
+def test_an_interrupted_run_leaves_the_old_file_and_can_be_repeated(
+    tag, file, tmp_path, monkeypatch
+):
+    out = tmp_path / "out.jsonl"
+    out.write_text('{"id": "z", "title": "Momentum"}\n')
+    before = out.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("tagger.autotag.tags_to_write", _interrupt)
+        assert tag(file, "-o", out, "--update").exit_code == 1
+        assert tag(file, "-o", out, "--overwrite").exit_code == 1
+    assert out.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["new.jsonl", "out.jsonl"]
+    assert tag(file, "-o", out, "--update").exit_code == 0
+    assert len(out.read_text().splitlines()) == 3
+
+
+def _interrupt(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_every_skipped_record_is_named(tag, file, tmp_path):
+    names = tmp_path / "skipped.jsonl"
+    tag(file, "-o", tmp_path / "out.jsonl", "--skipped", names)
+    (line,) = map(json.loads, names.read_text().splitlines())
+    assert line.pop("problem").startswith("new.jsonl:2: this is not JSON")
+    assert line == {"file": str(file), "line": 2, "reason": "not JSON"}
+
+
+def test_a_watched_folder_is_tagged_file_by_file(tag, tmp_path, monkeypatch):
+    monkeypatch.setattr("tagger.arrivals.PAUSE", 0)
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(LINES)
+    (folder / "bad.csv").write_text("a,b\n1,2\n")
+    options = ("--watch", folder, "-o", out, "--once")
+    result = tag(*options)
+    assert result.exit_code == 1
+    assert f"{folder / 'a.jsonl'}: read 3, used 2, skipped 1" in result.stderr
+    assert "bad.csv: not tagged: bad.csv: no column is known" in result.stderr
+    (folder / "bad.csv").unlink()
+    assert (out / "a.jsonl").read_text().count("optimizers") == 3
+    assert tag(*options).stderr.splitlines()[1:] == ["no records"]
+    (folder / "a.jsonl").write_text('{"id": "x", "title": "Adam"}\n' + LINES)
+    result = tag(*options, "--update", "--strict")
+    assert "1 tagged" in result.stderr
+    assert "Error: 1 records were skipped, and --strict is given." in result.stderr
+    assert len((out / "a.jsonl").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a", "-o", "b", "--update", "--overwrite"], "one of --update and --overwri"),
+        (["a", "-o", "-", "--update"], "--update needs a file that it can add to"),
+        (["a", "--update", "--dry-run"], "Missing option '-o' / '--out'."),
+        (["-o", "b"], "Give files or folders, or a folder with --watch."),
+        (["a", "-o", "b", "--watch", "."], "Give files or folders, or a folder with"),
+        (["a", "-o", "b", "--once"], "--once goes with --watch."),
+        (["--watch", ".", "-o", "b", "--dry-run"], "one of --watch and --dry-run"),
+        (["--watch", ".", "-o", "."], "--watch needs another folder for its output."),
+        (["--watch", "nowhere", "-o", "b"], "nowhere is no folder; --watch needs one."),
+        (["a", "-", "-o", "b"], "'-' stands for one file; here are several."),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_usage(tag, words, message):
+    result = tag(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_progress_is_shown_on_a_terminal_only(tag, tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_text(LINES)
+    assert "/s" not in tag(tmp_path / "a.jsonl", "-o", "-").stderr
+    clock = iter(range(100))
+    monkeypatch.setattr("tagger.cli.options.time.monotonic", lambda: next(clock))
+    terminal = "click.testing._NamedTextIOWrapper.isatty"
+    monkeypatch.setattr(terminal, lambda _: True, raising=False)
+    assert "3 records, 1/s" in tag(tmp_path / "a.jsonl", "-o", "-").stderr

@@ -152,6 +152,7 @@ def test_listings_are_written_as_json_lines_that_read_back():
     assert [line.pop("tags") for line in lines] == [
         [{"theme": "x", "probability": 0.5, "source": "model"}]
     ] * 2
+    assert [line.pop("tagger") for line in lines] == [{"written": ["x"]}] * 2
     for line, entry in zip(lines, entries, strict=True):
         again = make_record(line, source="o", line=entry.line)
         assert again == entry.record

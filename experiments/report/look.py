@@ -18,6 +18,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 WIDTHS = {"phone": 390, "desktop": 1280}
+PIECE = 4000  # pixels
 CHECK = """() => {
   const found = {};
   const note = (kind, what) => (found[kind] ??= []).push(what);
@@ -111,16 +112,24 @@ def look(browser, args, name, width, scheme):
         found["requests"] = asked[1:]
     if said:
         found["messages"] = said
-    page.screenshot(path=args.out / f"{name}-{scheme}.png", full_page=True)
+    take(page, args.out, f"{name}-{scheme}", width)
     if scheme == "light":
         page.evaluate(
             "document.querySelectorAll('details').forEach(d => d.open = true)"
         )
         opened = page.evaluate(CHECK)
         found |= {f"opened: {k}": v for k, v in opened.items() if v != found.get(k)}
-        page.screenshot(path=args.out / f"{name}-opened.png", full_page=True)
+        take(page, args.out, f"{name}-opened", width)
     page.close()
     return found
+
+
+def take(page, out, name, width):
+    """Take pictures of the whole page, in pieces that a browser can hold."""
+    tall = page.evaluate("document.documentElement.scrollHeight")
+    for number, top in enumerate(range(0, tall, PIECE), start=1):
+        clip = {"x": 0, "y": top, "width": width, "height": min(PIECE, tall - top)}
+        page.screenshot(path=out / f"{name}-{number}.png", full_page=True, clip=clip)
 
 
 if __name__ == "__main__":

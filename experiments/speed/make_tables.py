@@ -8,6 +8,7 @@ the kernel with it again on whatever Python runs the tests.
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable
@@ -55,7 +56,7 @@ class Pool:
 
 def cleaned(c: str) -> str:
     """Clean one character as the Python definition does."""
-    return cleaning._NOT_ASCII.sub(cleaning._compose, c)
+    return re.sub(cleaning._NOT_ASCII, cleaning._compose, c)
 
 
 def entries(pool: Pool) -> dict[int, int]:

@@ -11,7 +11,9 @@ from tagger.cli.options import (
     Mapped,
     finish,
     model_option,
+    read_all,
     reading_options,
+    skipped_option,
     strict_option,
 )
 
@@ -120,6 +122,7 @@ def _limits(
 @click.option("--seed", default=0, show_default=True, help="Of folds and intervals.")
 @click.option("--jobs", default=1, show_default=True, help="Fits side by side.")
 @reading_options
+@skipped_option
 @strict_option
 def evaluate(
     files: tuple[str, ...],
@@ -138,6 +141,7 @@ def evaluate(
     mapping: Mapped,
     encoding: str | None,
     format_: str | None,
+    skipped: str | None,
     strict: bool,
 ) -> None:
     """Print precision, recall and F1 of every theme, on labelled records.
@@ -154,18 +158,19 @@ def evaluate(
     """
     import time
 
-    from tagger.formats import read_entries
     from tagger.rendering import format_comparison, format_table
     from tagger.report import provenance
     from tagger.resources import resource
 
     _check_usage(theme_path, model_dir, plan, repeat, exclusive, keep_seen)
     started = time.monotonic()
-    readings = [
-        read_entries(file, format=format_, encoding=encoding, mapping=mapping)
-        for file in files
-    ]
-    records = [e.record for reading in readings for e in reading if e.record]
+    records, readings = read_all(
+        files,
+        mapping=mapping,
+        encoding=encoding,
+        format_=format_,
+        skipped=skipped,
+    )
     if theme_path is None:
         used = model_dir or resource("models/themes")
         review = _of_model(records, model_dir, compare, keep_seen, seed)

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
 from tagger.errors import RecordError
 
 if TYPE_CHECKING:
-    from tagger.formats import Reading
+    import os
+
+    from tagger.formats import Entry, Reading
+    from tagger.records import Record
 
 __all__ = [
     "Mapped",
+    "Skipped",
     "echo_json",
     "finish",
     "jobs_option",
+    "left_out",
     "model_option",
+    "noting_skipped",
+    "open_readings",
+    "read_all",
     "reading_options",
+    "skipped_option",
     "strict_option",
+    "with_progress",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,6 +52,11 @@ jobs_option = click.option(
     default=1,
     show_default=True,
     help="Threads that score side by side; same output.",
+)
+skipped_option = click.option(
+    "--skipped",
+    metavar="FILE",
+    help="Name every skipped record there, with file and line (JSON Lines).",
 )
 strict_option = click.option(
     "--strict", is_flag=True, help="Fail (exit code 1) if any record was skipped."
@@ -84,6 +102,117 @@ def _names(
     except RecordError as error:
         raise click.BadParameter(str(error)) from error
     return pairs
+
+
+def open_readings(
+    sources: Iterable[str | os.PathLike[str]],
+    *,
+    mapping: Mapped,
+    encoding: str | None,
+    format_: str | None,
+) -> Iterator[Reading]:
+    """Open files one after the other, those in folders included."""
+    from pathlib import Path
+
+    from tagger.formats import files_in, read_entries
+
+    for source in sources:
+        files: list[str | os.PathLike[str]] = [source]
+        if source != "-" and Path(source).is_dir():
+            records, others = files_in(source)
+            if not records:
+                raise RecordError(f"{source} holds no file of records.")
+            left_out(others)
+            files = [*records]
+        for file in files:
+            yield read_entries(file, format=format_, encoding=encoding, mapping=mapping)
+
+
+def left_out(others: Sequence[os.PathLike[str]]) -> None:
+    """Say which files of folders are no files of records."""
+    if others:
+        click.echo(
+            f"left out, being of no known format: {len(others):,} "
+            f"{'file' if len(others) == 1 else 'files'}, such as {others[0]}",
+            err=True,
+        )
+
+
+def read_all(
+    sources: Iterable[str | os.PathLike[str]],
+    *,
+    mapping: Mapped,
+    encoding: str | None,
+    format_: str | None,
+    skipped: str | None = None,
+) -> tuple[list[Record], list[Reading]]:
+    """Return the usable records of files and folders, and the readings."""
+    records: list[Record] = []
+    readings: list[Reading] = []
+    with noting_skipped(skipped) as skips:
+        for reading in open_readings(
+            sources, mapping=mapping, encoding=encoding, format_=format_
+        ):
+            readings.append(reading)
+            for entry in skips.each(reading):
+                if entry.record is not None:
+                    records.append(entry.record)
+    return records, readings
+
+
+class Skipped:
+    """Notes the entries that cannot be used in a file, if there is one."""
+
+    def __init__(self, out: BinaryIO | None) -> None:
+        self._out = out
+
+    def each(
+        self, reading: Reading, name: str | os.PathLike[str] | None = None
+    ) -> Iterator[Entry]:
+        """Yield the entries of a reading and note those that cannot be used."""
+        import json
+
+        for entry in reading:
+            if self._out and entry.record is None:
+                fields = {
+                    "file": str(name or reading.name),
+                    "line": entry.line,
+                    "reason": entry.reason,
+                    "problem": entry.problem,
+                }
+                line = json.dumps(fields, ensure_ascii=False) + "\n"
+                self._out.write(line.encode("utf-8", "replace"))
+            yield entry
+
+
+@contextmanager
+def noting_skipped(path: str | None) -> Iterator[Skipped]:
+    """Give what notes each entry that cannot be used in the file `path`."""
+    from tagger.formats import open_target
+
+    if path is None:
+        yield Skipped(None)
+        return
+    with open_target(path) as out:
+        yield Skipped(out)
+
+
+def with_progress(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield entries and, on a terminal, show how many and how fast."""
+    if not sys.stderr.isatty():
+        yield from entries
+        return
+    started = shown = time.monotonic()
+    try:
+        for number, entry in enumerate(entries, start=1):
+            now = time.monotonic()
+            if now - shown > 0.2:
+                rate = number / (now - started)
+                click.echo(f"\r{number:,} records, {rate:,.0f}/s ", nl=False, err=True)
+                shown = now
+            yield entry
+    finally:
+        click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def finish(readings: Iterable[Reading], *, strict: bool) -> None:

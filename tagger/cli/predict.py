@@ -14,7 +14,10 @@ from tagger.cli.options import (
     finish,
     jobs_option,
     model_option,
+    noting_skipped,
+    open_readings,
     reading_options,
+    skipped_option,
     strict_option,
 )
 
@@ -28,7 +31,7 @@ __all__ = ["predict"]
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="[FILE|-]...")
+@click.argument("files", nargs=-1, metavar="[FILE|DIR|-]...")
 @model_option
 @click.option("--evidence", is_flag=True, help="Say which words spoke for each theme.")
 @click.option(
@@ -43,6 +46,7 @@ __all__ = ["predict"]
 )
 @jobs_option
 @reading_options
+@skipped_option
 @strict_option
 def predict(
     files: tuple[str, ...],
@@ -54,12 +58,14 @@ def predict(
     mapping: Mapped,
     encoding: str | None,
     format_: str | None,
+    skipped: str | None,
     strict: bool,
 ) -> None:
     """Say which themes papers are about.
 
     FILE is one abstract (text; its first line may be the title) or a file of
-    many records in any known format; - or nothing is standard input.
+    many records in any known format, DIR a folder of such files; - or nothing
+    is standard input.
 
     \b
     Examples:
@@ -67,21 +73,24 @@ def predict(
       cat new.jsonl | tagger predict --evidence > tags.jsonl
     """
     from tagger.autotag import decide_entries
-    from tagger.formats import read_entries
     from tagger.model import load
 
     model = load(model_dir)
     table = output == "table" or (output == "auto" and sys.stdout.isatty())
     readings: list[Reading] = []
-    for file in files or ("-",):
-        reading = read_entries(file, format=format_, encoding=encoding, mapping=mapping)
-        readings.append(reading)
-        for entry, decision in decide_entries(model, reading, jobs=jobs):
-            if table:
-                for line in _lines(model, entry, decision):
-                    click.echo(line)
-            else:
-                echo_json(_object(model, entry, decision, evidence, everything))
+    opened = open_readings(
+        files or ("-",), mapping=mapping, encoding=encoding, format_=format_
+    )
+    with noting_skipped(skipped) as skips:
+        for reading in opened:
+            readings.append(reading)
+            entries = skips.each(reading)
+            for entry, decision in decide_entries(model, entries, jobs=jobs):
+                if table:
+                    for line in _lines(model, entry, decision):
+                        click.echo(line)
+                else:
+                    echo_json(_object(model, entry, decision, evidence, everything))
     finish(readings, strict=strict)
 
 

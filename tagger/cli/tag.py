@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from datetime import date as Day
+from datetime import datetime
+from pathlib import Path
 
 import click
 
@@ -13,75 +13,139 @@ from tagger.cli.options import (
     finish,
     jobs_option,
     model_option,
+    noting_skipped,
     reading_options,
+    skipped_option,
     strict_option,
 )
-
-if TYPE_CHECKING:
-    from tagger.decide import Decision
-    from tagger.formats import Entry
-    from tagger.records import Tag
+from tagger.cli.tag_run import TagRun
 
 __all__ = ["tag"]
 
 
 @click.command()
-@click.argument("file", metavar="FILE|-")
+@click.argument("files", nargs=-1, metavar="[IN|-]...")
 @click.option(
-    "-o", "--out", required=True, metavar="OUT|-", help="Where the records go."
+    "-o",
+    "--out",
+    metavar="OUT|-",
+    help="Where the records go; a folder if there are several files.",
 )
 @model_option
-@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+@click.option("--overwrite", is_flag=True, help="Replace what OUT holds.")
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Leave what OUT holds as it is, and add the papers that it lacks.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Print what would change, and write nothing."
+)
+@click.option(
+    "--watch",
+    metavar="DIR",
+    help="Tag each file that comes to DIR; one whose output is not older is done.",
+)
+@click.option("--once", is_flag=True, help="With --watch: stop after what is there.")
+@click.option(
+    "--date",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="Day that new tags get, as 2026-01-31.  [default: today]",
+)
 @jobs_option
 @reading_options
+@skipped_option
 @strict_option
 def tag(
-    file: str,
-    out: str,
+    files: tuple[str, ...],
+    out: str | None,
     model_dir: str | None,
     overwrite: bool,
+    update: bool,
+    dry_run: bool,
+    watch: str | None,
+    once: bool,
+    date: datetime | None,
     jobs: int,
     mapping: Mapped,
     encoding: str | None,
     format_: str | None,
+    skipped: str | None,
     strict: bool,
 ) -> None:
-    """Write the records of FILE to OUT, in their own format, with tags added.
+    """Write the records of IN to OUT, in their own format, with tags added.
 
-    Everything else stays as it is, and labels given by people are not touched.
+    Everything else stays as it is. Labels given by people are not touched, and
+    a tag that a person removed is not given again. A record that cannot be
+    judged stays as it came.
 
     \b
     Examples:
-      tagger tag new.jsonl -o tagged.jsonl
+      tagger tag new.bib -o tagged.bib
+      tagger tag feed.atom -o papers.jsonl --update
+      tagger tag library/ -o tagged/
       gunzip -c new.csv.gz | tagger tag - -o - > tagged.csv
     """
-    from pathlib import Path
-
-    from tagger.autotag import decide_entries
-    from tagger.formats import read_entries, write_entries
+    from tagger.autotag import model_id
     from tagger.model import load
 
-    if out != "-" and not overwrite and Path(out).exists():
-        raise click.ClickException(
-            f"{out} exists already; choose another name, or replace it with "
-            "--overwrite."
-        )
+    _check_usage(files, out, overwrite, update, dry_run, watch, once)
     model = load(model_dir)
-    reading = read_entries(file, format=format_, encoding=encoding, mapping=mapping)
-    counts: Counter[str] = Counter()
+    day = (date.date() if date else Day.today()).isoformat()
+    with noting_skipped(skipped) as skips:
+        run = TagRun(
+            model,
+            {"model": model_id(model_dir), "date": day},
+            {"format": format_, "encoding": encoding, "mapping": mapping},
+            jobs=jobs,
+            overwrite=overwrite or watch is not None,
+            update=update,
+            dry_run=dry_run,
+            skips=skips,
+        )
+        if watch is not None:
+            run.watch(Path(watch), Path(str(out)), once=once)
+        elif len(files) > 1 or Path(files[0]).is_dir():
+            run.many(files, Path(out or ""))
+        else:
+            run.one(files[0], lambda _: out)
+    run.tell()
+    if watch is None:
+        finish(run.readings, strict=strict)
+    if run.failed:
+        raise click.ClickException(f"{run.failed:,} of the files could not be tagged.")
+    if watch is not None and strict and run.skipped:
+        raise click.ClickException(
+            f"{run.skipped:,} records were skipped, and --strict is given."
+        )
 
-    def pairs() -> Iterator[tuple[Entry, tuple[Tag, ...] | None]]:
-        for entry, decision in decide_entries(model, reading, jobs=jobs):
-            counts[_outcome(decision)] += 1
-            yield entry, None if entry.record is None else decision.tags
 
-    write_entries(pairs(), out, reading=reading)
-    shown = ", ".join(f"{n:,} {outcome}" for outcome, n in counts.most_common())
-    click.echo(shown or "no records", err=True)
-    finish([reading], strict=strict)
-
-
-def _outcome(decision: Decision) -> str:
-    if decision.reason is None:
-        return decision.status
-    return f"{decision.status} ({decision.reason.replace('_', ' ')})"
+def _check_usage(
+    files: tuple[str, ...],
+    out: str | None,
+    overwrite: bool,
+    update: bool,
+    dry_run: bool,
+    watch: str | None,
+    once: bool,
+) -> None:
+    """Refuse options that do not go together."""
+    if out is None and (update or not dry_run):
+        raise click.UsageError("Missing option '-o' / '--out'.")
+    if bool(files) == (watch is not None):
+        raise click.UsageError("Give files or folders, or a folder with --watch.")
+    if update and overwrite:
+        raise click.UsageError("Use just one of --update and --overwrite.")
+    if update and out == "-":
+        raise click.UsageError("--update needs a file that it can add to, not '-'.")
+    if once and watch is None:
+        raise click.UsageError("--once goes with --watch.")
+    if watch is not None and dry_run:
+        raise click.UsageError("Use just one of --watch and --dry-run.")
+    if watch is not None and not Path(watch).is_dir():
+        raise click.UsageError(f"{watch} is no folder; --watch needs one.")
+    if watch is not None and out and Path(watch).resolve() == Path(out).resolve():
+        raise click.UsageError("--watch needs another folder for its output.")
+    if len(files) > 1 and "-" in (*files, out):
+        raise click.UsageError("'-' stands for one file; here are several.")

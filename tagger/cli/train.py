@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from tagger.cli.options import Mapped, finish, reading_options, strict_option
+from tagger.cli.options import (
+    Mapped,
+    finish,
+    read_all,
+    reading_options,
+    skipped_option,
+    strict_option,
+)
 
 __all__ = ["train"]
 
@@ -42,6 +49,7 @@ __all__ = ["train"]
     "--jobs", default=1, show_default=True, help="Fits side by side; same model."
 )
 @reading_options
+@skipped_option
 @strict_option
 def train(
     files: tuple[str, ...],
@@ -56,6 +64,7 @@ def train(
     mapping: Mapped,
     encoding: str | None,
     format_: str | None,
+    skipped: str | None,
     strict: bool,
 ) -> None:
     """Train a model, save it, and print how it does on held-out records.
@@ -72,7 +81,7 @@ def train(
     from pathlib import Path
 
     from tagger.calibration import Target
-    from tagger.formats import Reading, read_entries
+    from tagger.card import model_card
     from tagger.model import save
     from tagger.rendering import format_table
     from tagger.resources import resource
@@ -90,13 +99,13 @@ def train(
     if not files and theme_path is None:
         sources = (resource("seeds/records.jsonl"),)
     themes = read_themes(theme_path or resource("seeds/themes.toml"))
-    records, readings = [], list[Reading]()
-    for source in sources:
-        reading = read_entries(
-            source, format=format_, encoding=encoding, mapping=mapping
-        )
-        records += [entry.record for entry in reading if entry.record is not None]
-        readings.append(reading)
+    records, readings = read_all(
+        sources,
+        mapping=mapping,
+        encoding=encoding,
+        format_=format_,
+        skipped=skipped,
+    )
     model, held_out = train_held_out(
         records,
         themes,
@@ -105,7 +114,7 @@ def train(
         seed=seed,
         jobs=jobs,
     )
-    save(model, out, overwrite=overwrite)
+    save(model, out, texts={"README.md": model_card(model)}, overwrite=overwrite)
     if held_out is None:
         click.echo("No labelled records: the model is what the theme file says.")
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, ClassVar, NamedTuple
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 from tagger.formats.bibtex_text import (
     MONTHS,
@@ -106,6 +106,19 @@ class Bibtex:
             else:
                 writer.write(_with_tags(entry.raw, tags, entry.id))
         writer.write(self._tail)
+
+    def adopted(self, entry: Entry, other: Any, last: Entry) -> _Raw:
+        """Return the entry behind a blank line and the macros it may need."""
+        end = "\r\n" if "\r\n" in last.raw.text else "\n"
+        new = {
+            name: value
+            for name, value in other._macros.items()
+            if self._macros.get(name) != value
+        }
+        self._macros |= new
+        macros = [f"@string{{{name} = {{{value}}}}}" for name, value in new.items()]
+        before = end * 2 + "".join(f"{macro}{end * 2}" for macro in macros)
+        return _Raw(before, entry.raw.text, entry.raw.parsed)
 
     def _learn(self, text: str, block: Block) -> None:
         """Remember the macro of an ``@string``."""

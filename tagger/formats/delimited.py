@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
+from tagger.errors import RecordError
 from tagger.fields import DEFAULT_NAMES, plain_name
 from tagger.formats.columns import (
     check_columns,
@@ -101,6 +102,28 @@ class Csv:
                 raw = raw._replace(text=self._joined(raw.text, _NO_TAGS))
             writer.write("".join(raw))
         writer.write(self._tail)
+
+    def adopted(self, entry: Entry, other: Any, last: Entry) -> RawText:
+        """Return the row with its cells under the columns of this table."""
+        unknown = [name for name in other._columns if name not in self._columns]
+        if unknown:
+            raise RecordError(
+                f"{self._source.name} has no column {unknown[0]!r}, which "
+                f"{other._source.name} has; its columns are {self._columns}."
+            )
+        if not self._closed(last.raw.text):
+            raise RecordError(
+                f"{self._source.name}:{last.line}: the last row opens a quote and "
+                "never closes it, so no row can be put behind; mend it first."
+            )
+        text = entry.raw.text
+        cells, raw = (of(text, other._delimiter) for of in (cells_of, raw_cells_of))
+        if len(raw) != len(cells) or other._delimiter != self._delimiter:
+            raw = [row_text([cell], self._delimiter) for cell in cells]
+        held = dict(zip(other._columns, raw, strict=False))
+        end = last.raw.after or self._header.after or "\n"
+        row = self._delimiter.join(held.get(name, "") for name in self._columns)
+        return RawText("" if last.raw.after else end, row, end)
 
     def _entry(self, door: Door, line: int, raw: RawText, cells: list[str]) -> Entry:
         """Return the entry of one row."""

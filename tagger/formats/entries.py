@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol
+from typing import (
+    Any,
+    BinaryIO,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    runtime_checkable,
+)
 
 from tagger.errors import RecordError
 from tagger.fields import DEFAULT_NAMES, NameTable, plain_name
@@ -14,7 +21,7 @@ from tagger.formats.seen_names import SeenNames
 from tagger.formats.sources import Head, Source
 from tagger.records import Record, Tag, make_record
 
-__all__ = ["Door", "Entry", "Format", "RawText", "Tagged"]
+__all__ = ["Door", "Entry", "Extensible", "Format", "RawText", "Tagged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,3 +169,26 @@ class Format(Protocol):
 
     def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
         """Write entries with their tags; `tagged` says whether any has tags."""
+
+
+@runtime_checkable
+class Extensible(Protocol):
+    """A format whose files can take entries of other files."""
+
+    def adopted(self, entry: Entry, other: Any, last: Entry) -> Any:
+        """Return the `raw` of an entry of another file, to be put behind `last`.
+
+        Parameters
+        ----------
+        entry : Entry
+            Of a file of a format like this one.
+        other : Format
+            That read `entry`.
+        last : Entry
+            The last of this file, or one put there before.
+
+        Raises
+        ------
+        RecordError
+            If this file has no place for what the entry holds.
+        """

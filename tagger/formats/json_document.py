@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 from tagger.errors import RecordError
 from tagger.formats.entries import Door, Entry, RawText, Tagged
@@ -106,6 +106,17 @@ class JsonDocument:
         writer = self._source.writer(out)
         write_json(pairs, writer, self._source.ascii_only)
         writer.write(self._tail)
+
+    def adopted(self, entry: Entry, other: Any, last: Entry) -> RawText:
+        """Return the object as one more member of the list."""
+        opened = max(last.raw.before.rfind("["), last.raw.before.rfind(","))
+        if opened < 0 or last.reason == "not JSON":
+            raise RecordError(
+                f"{self._source.name} does not end with a record in a list, so none "
+                "can be put behind; mend it, or replace it with --overwrite."
+            )
+        lead = last.raw.before[opened + 1 :]
+        return RawText(f",{lead}", entry.raw.text.strip(), "")
 
     @staticmethod
     def _list_in_object(window: _Window) -> str | None:

@@ -5,20 +5,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO, ClassVar
 
 from tagger.formats.entries import Door, Entry, RawText, Tagged
-from tagger.formats.history import History, persons_words, retagged, split_words
+from tagger.formats.history import History, persons_words, split_words
 from tagger.formats.json_shapes import LIST_FIELDS, plain_fields
-from tagger.formats.json_text import decoded, history, tag_list, tagged_object
+from tagger.formats.json_text import decoded, history, tagged_object
 from tagger.formats.sources import Head, Source
 from tagger.formats.text_stream import LINE_COST, TextWriter, check_size
 from tagger.records import record_fields
 from tagger.values import clean_text
 
-__all__ = ["JsonLines", "entry_of_json", "write_as_json_lines", "write_json"]
+__all__ = [
+    "JsonLines",
+    "entry_of_json",
+    "json_line",
+    "write_as_json_lines",
+    "write_json",
+]
 
 _LINES_TRIED = 20
+_STRING_OR_BREAK = re.compile(r'("(?:[^"\\]|\\.)*")|\s*[\r\n]\s*', re.DOTALL)
 _LIST = re.compile(rf'"(?:{"|".join(LIST_FIELDS)})"\s*:\s*\[\s*[{{\]]')
 
 
@@ -74,6 +82,12 @@ class JsonLines:
         write_json(pairs, writer, self._source.ascii_only)
         writer.write(self._tail)
 
+    def adopted(self, entry: Entry, other: Any, last: Entry) -> RawText:
+        """Return the object on a line of its own."""
+        end = last.raw.after or "\n"
+        text = _STRING_OR_BREAK.sub(_on_one_line, entry.raw.text.strip())
+        return RawText("" if last.raw.after else end, text, end)
+
 
 def entry_of_json(door: Door, raw: RawText, line: int) -> Entry:
     """Return the entry of a JSON text that should be one object."""
@@ -119,15 +133,28 @@ def write_as_json_lines(pairs: Iterable[Tagged], out: BinaryIO) -> None:
     that order and count stay those of the input.
     """
     for entry, tags in pairs:
-        fields: dict[str, Any]
-        if entry.record is None:
-            fields = {"id": entry.id, "problem": entry.problem}
-        else:
-            fields = record_fields(entry.record)
-            if tags is not None:
-                fields["tags"] = tag_list(retagged(History(), tags).tags)
-        line = json.dumps(fields, ensure_ascii=False, default=str)
-        out.write(clean_text(line)[0].encode() + b"\n")
+        text = json_line(entry).raw.text
+        if entry.record is not None and tags is not None:
+            text = tagged_object(text, tags)
+        out.write(text.encode() + b"\n")
+
+
+def json_line(entry: Entry) -> Entry:
+    """Return an entry as one of JSON Lines."""
+    fields: dict[str, Any]
+    if entry.record is None:
+        fields = {"id": entry.id, "problem": entry.problem}
+    else:
+        fields = record_fields(entry.record)
+    line = json.dumps(fields, ensure_ascii=False, default=str)
+    return replace(entry, raw=RawText("", clean_text(line)[0], "\n"))
+
+
+def _on_one_line(found: re.Match[str]) -> str:
+    """Return a string without line ends, or a blank for those between values."""
+    if not found[1]:
+        return " "
+    return found[1].replace("\r", "\\r").replace("\n", "\\n")
 
 
 def _is_object(line: str) -> bool:

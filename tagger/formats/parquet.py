@@ -48,6 +48,7 @@ class Parquet:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._schema: Any = None
+        self._adopted: tuple[Any, Any] = (None, None)
 
     @staticmethod
     def recognise(head: Head) -> bool:
@@ -123,6 +124,38 @@ class Parquet:
                     held = []
             if held:
                 writer.write_table(pa.concat_tables(held))
+
+    def adopted(self, entry: Entry, other: Any, last: Entry) -> _Row:
+        """Return the row with the columns and types of this table."""
+        batch, position = entry.raw
+        if batch is not self._adopted[0]:
+            self._adopted = batch, self._fitted(batch, other)
+        return _Row(self._adopted[1], position)
+
+    def _fitted(self, batch: Any, other: Any) -> Any:
+        """Return rows of another table as rows of this one."""
+        import pyarrow as pa
+
+        names = set(self._schema.names) | set(tag_columns(self._schema.names))
+        unknown = [name for name in batch.schema.names if name not in names]
+        if unknown:
+            raise RecordError(
+                f"{self._source.name} has no column {unknown[0]!r}, which "
+                f"{other._source.name} has; its columns are {self._schema.names}."
+            )
+        try:
+            columns = [
+                batch.column(field.name).cast(field.type)
+                if field.name in batch.schema.names
+                else pa.nulls(batch.num_rows, field.type)
+                for field in self._schema
+            ]
+        except (pa.ArrowException, ValueError) as error:
+            raise RecordError(
+                f"The columns of {other._source.name} do not have the types of those "
+                f"of {self._source.name}: {error}."
+            ) from error
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
     @contextmanager
     def _seekable(self) -> Iterator[Path | IO[bytes]]:

@@ -101,6 +101,11 @@ class Reading:
         """Return "read N, used M, skipped K (why)" and the notes."""
         return summary_line([self])
 
+    @property
+    def layout(self) -> Format:
+        """Return what knows how the file is set out."""
+        return self._format
+
     def tags(self, entry: Entry) -> tuple[Tag, ...]:
         """Return the tags that an entry has in the file, a person's first."""
         return self._format.history(entry).tags if entry.record else ()
@@ -109,9 +114,16 @@ class Reading:
         """Return the tags that an entry has once `tags` are written to it."""
         return retagged(self._format.history(entry), tags).tags if entry.record else ()
 
-    def write(self, pairs: Iterable[Tagged], target: TargetLike) -> None:
+    def write(
+        self, pairs: Iterable[Tagged], target: TargetLike, *, tagged: bool | None = None
+    ) -> None:
         """Write entries of this reading; see `write_entries`."""
-        pairs, tagged = _until_tagged(pairs)
+        if tagged is None:
+            pairs, tagged = _until_tagged(pairs)
+        else:
+            # The columns of a table are known once its first row is read.
+            pairs = iter(pairs)
+            pairs = chain([pair for pair in [next(pairs, None)] if pair], pairs)
         with open_target(target) as out:
             self._format.write(pairs, out, tagged=tagged)
 

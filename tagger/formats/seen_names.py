@@ -27,6 +27,9 @@ class SeenNames:
         self._table = _table(1 << 10)
         self._count = 0
 
+    def __contains__(self, name: str) -> bool:
+        return _place(self._table, hash(name) or 1)[1]
+
     def add(self, name: str) -> bool:
         """Remember a name and tell whether it is new."""
         # Zero marks a free place.
@@ -48,11 +51,17 @@ def _table(size: int) -> array[int]:
 
 def _put(table: array[int], key: int) -> bool:
     """Put a key into the first free place behind its own, unless it is there."""
+    at, there = _place(table, key)
+    table[at] = key
+    return not there
+
+
+def _place(table: array[int], key: int) -> tuple[int, bool]:
+    """Return the place of a key, or a free one, and whether the key is there."""
     mask = len(table) - 1
     at = key & mask
     while held := table[at]:
         if held == key:
-            return False
+            return at, True
         at = (at + 1) & mask
-    table[at] = key
-    return True
+    return at, False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, ClassVar, NamedTuple
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 from tagger.formats.entries import Door, Entry, Tagged
 from tagger.formats.history import (
@@ -113,6 +113,17 @@ class TagLines:
                 lines = self._with_tags(lines, tags, entry.id)
             writer.write(entry.raw.before + "".join(line.text for line in lines))
         writer.write(self._tail)
+
+    def adopted(self, entry: Entry, other: Any, last: Entry) -> _Raw:
+        """Return the record behind a blank line, its lines ended like the others."""
+        end = _line_end(last.raw.lines)
+        closed = last.raw.lines[-1].text.endswith(("\n", "\r"))
+        blank = not last.raw.lines[-1].text.strip()
+        lines = tuple(
+            line._replace(text=end.join(line.text.splitlines()) + end)
+            for line in entry.raw.lines
+        )
+        return _Raw(end * ((not closed) + (not blank)), lines)
 
     def _lines(self, held: Sequence[str]) -> Iterator[_Line]:
         """Yield the tagged lines of a record, each with those that continue it."""
