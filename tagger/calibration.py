@@ -54,6 +54,13 @@ class Target:
     min_precision: float | None = None
     min_recall: float | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse two targets at once."""
+        if self.min_precision is not None and self.min_recall is not None:
+            raise ValueError(
+                "Target has both min_precision and min_recall; give just one."
+            )
+
 
 def calibrate(logits: Floats, y: Labels) -> Calibration:
     """Fit slope and shift of every theme (Platt scaling, shrunk).

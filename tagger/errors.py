@@ -2,7 +2,7 @@
 
 TaggerError
 ├── RecordError   a paper record, or a file of records, cannot be used
-├── ThemeError    a theme file, or a theme named by a record, cannot be used
+├── ThemeError    a theme, or a file of themes, cannot be used
 └── ModelError    a saved model cannot be read, written or applied
 
 Programming mistakes (a wrong type, arrays of different shapes) stay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from tagger.metrics import (
     tags_given,
     trials,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "DEFINITIONS",
@@ -94,6 +97,18 @@ class Evaluation:
     baselines: dict[str, dict[str, float]]
     n_boot: int
     seed: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the figures of the themes as a pandas table, one row a theme."""
+        import pandas as pd
+
+        names = ("precision", "recall", "f1", "average_precision")
+        rows = {
+            t.theme: {"labels": t.support, "given": t.given}
+            | {name: getattr(t, name).value for name in names}
+            for t in self.themes
+        }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("theme")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; undefined figures are None."""

@@ -87,7 +87,10 @@ def _unknown(record: Record, label: str, theme_ids: Sequence[str]) -> str:
     elif close := difflib.get_close_matches(label.strip(), theme_ids, 1):
         hint = f"Did you mean {close[0]!r}?"
     else:
-        hint = f"The themes are {', '.join(theme_ids)}."
+        hint = (
+            f"The themes are {', '.join(theme_ids)}. Themes of your own come with "
+            "--themes FILE, or with -m and a model of yours."
+        )
     return (
         f"{_where(record)} has the label {label!r}, which is none of the "
         f"{len(theme_ids)} themes. {hint}"

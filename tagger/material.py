@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagger.errors import RecordError
+from tagger.errors import ThemeError
 from tagger.features import Document, only, read_document
 from tagger.fingerprints import group_ids
 from tagger.keywords import KeywordMatcher
@@ -83,11 +83,13 @@ def prepare(records: Sequence[Record], themes: Sequence[Theme]) -> Material:
 
     Raises
     ------
+    ThemeError
+        If there is no theme.
     RecordError
-        If there is no theme, or a record has a label that is no theme.
+        If a record has a label that is no theme.
     """
     if not themes:
-        raise RecordError("There is no theme to learn; a theme file needs at least 1.")
+        raise ThemeError("There is no theme to learn; a theme file needs at least 1.")
     learned = [record for record in records if record.themes is not None]
     y = label_matrix(learned, [theme.id for theme in themes])
     documents = [read_document(record) for record in learned]

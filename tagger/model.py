@@ -448,6 +448,22 @@ def load(folder: str | os.PathLike[str] | None = None) -> Tagger:
                 f"{path} is altered: {name} is {found.dtype} of shape {found.shape}, "
                 f"not {_KINDS[name]!r} of shape {shape}."
             )
+    least_known_pairs = facts.get("least_known_pairs", 0.0)
+    senseless = [
+        name
+        for name, good in {
+            "codes": bool((a["codes"][1:] > a["codes"][:-1]).all()),
+            "idf": bool((a["idf"] > 0).all() and np.isfinite(a["idf"]).all()),
+            "intercept": bool(np.isfinite(a["intercept"]).all()),
+            "thresholds": bool(((a["thresholds"] >= 0) & (a["thresholds"] <= 2)).all()),
+            "least_known_pairs": isinstance(least_known_pairs, (int, float)),
+        }.items()
+        if not good
+    ]
+    if senseless:
+        raise ModelError(
+            f"{path} is altered: {', '.join(senseless)} cannot be of a model."
+        )
     kept = {
         name.removeprefix("kept-"): array
         for name, array in arrays.items()
@@ -460,7 +476,7 @@ def load(folder: str | os.PathLike[str] | None = None) -> Tagger:
         Phrases(a["phrase-codes"], a["phrase-prefixes"], a["phrase-weights"]),
         np.array(a["intercept"]),
         np.array(a["thresholds"]),
-        float(facts.get("least_known_pairs", 0.0)),
+        float(least_known_pairs),
         bool(facts.get("exclusive", False)),
         {key: value for key, value in facts.items() if key not in _NOT_FACTS},
         kept,

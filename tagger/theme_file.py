@@ -47,6 +47,10 @@ def read_themes(
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ThemeError(_syntax_message(name, text, error)) from error
+    except RecursionError as error:
+        raise ThemeError(
+            f"{name} is nested too deep; a theme file is a list of [[theme]] tables."
+        ) from error
     return check_themes(_tables(document, name, text), _line_finder(name, text))
 
 

@@ -1,9 +1,9 @@
 """From records and themes to a frozen model.
 
 One learner from no label to thousands. What the theme file says is the prior:
-the logit ``SLOPE * (keyword score - CUT)``. Labels move it, through n-grams
-and through the background's semantic space. Calibration and thresholds come
-from out-of-fold logits, and so do the figures a model carries.
+the logit ``slope * (keyword score - middle)``, as `Settings` has them. Labels
+move it, through n-grams and through the background's semantic space. Calibration
+and thresholds come from out-of-fold logits, and so do the figures a model carries.
 """
 
 from __future__ import annotations
@@ -460,11 +460,11 @@ def _freeze(
     """Fold prior, semantic space and calibration into plain weights."""
     weights = model.weights[0] + table.space @ model.weights[1]
     weights = weights * calibration.slope.astype(np.float32)
-    # Half precision: 3 digits a weight are more than the data can tell.
     base = model.intercept - settings.slope * settings.middle
     return Tagger(
         tuple(themes),
         table.vocabulary,
+        # Half precision: 3 digits a weight are more than the data can tell.
         weights.astype(np.float16),
         _phrases(themes, calibration.slope * settings.slope),
         calibration.slope * base + calibration.shift,

@@ -175,3 +175,8 @@ def test_few_records_that_part_perfectly_do_not_make_the_model_certain():
     P = calibration.apply(np.array([[3.0], [0.0], [-3.0]]))
     assert 0.9 < P[0, 0] < 0.9999
     assert 0.0001 < P[2, 0] < 0.1
+
+
+def test_two_targets_at_once_are_refused():
+    with pytest.raises(ValueError, match="both min_precision and min_recall; give"):
+        Target(0.9, 0.9)

@@ -225,3 +225,12 @@ def test_every_figure_has_a_definition_and_the_whole_is_json():
     assert set(written["overall"]) <= set(DEFINITIONS)
     assert all(text.endswith(".") for text in DEFINITIONS.values())
     assert json.loads(json.dumps(written, allow_nan=False)) == written
+
+
+def test_the_figures_of_the_themes_are_a_pandas_table():
+    y = np.array([[1, 0], [1, 1], [0, 0]], np.int8)
+    P = np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.1]])
+    frame = evaluate(y, P, P >= 0.5, ("a", "b"), n_boot=10).to_frame()
+    assert frame.index.tolist() == ["a", "b"]
+    assert frame["labels"].tolist() == [2, 1]
+    assert frame["recall"].tolist() == [0.5, 1.0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tagger.errors import RecordError
+from tagger.errors import ThemeError
 from tagger.material import prepare
 from tagger.records import Record
 
@@ -27,5 +27,5 @@ def test_no_record_is_read_as_nothing(toy_themes):
 
 
 def test_no_theme_is_refused():
-    with pytest.raises(RecordError, match=r"^There is no theme to learn; a theme file"):
+    with pytest.raises(ThemeError, match=r"^There is no theme to learn; a theme file"):
         prepare([], [])

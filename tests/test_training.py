@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tagger.calibration import Target
-from tagger.errors import RecordError
+from tagger.errors import RecordError, ThemeError
 from tagger.features import read_document
 from tagger.keywords import KeywordMatcher
 from tagger.model import save
@@ -167,5 +167,5 @@ def test_an_unknown_label_is_refused_with_a_hint(toy_themes, toy_background):
 
 
 def test_no_theme_is_refused(toy_background):
-    with pytest.raises(RecordError, match="There is no theme to learn"):
+    with pytest.raises(ThemeError, match="There is no theme to learn"):
         train([], [], background=toy_background)

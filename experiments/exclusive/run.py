@@ -45,7 +45,7 @@ def read(file):
     return parts["train"], parts["test"], names
 
 
-def tfidf(records):
+def words_of(records):
     """Give texts as TF-IDF + SVM and LR take them."""
     return [f"{r.title} . {r.abstract}" for r in records]
 
@@ -56,18 +56,28 @@ def baseline(make, grid, train, test, y, fold):
 
     def answer(texts, labels, others, c):
         vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2)
-        return make(c).fit(vectorizer.fit_transform(texts), labels).predict(
-            vectorizer.transform(others)
+        return (
+            make(c)
+            .fit(vectorizer.fit_transform(texts), labels)
+            .predict(vectorizer.transform(others))
         )
 
-    words, best = np.array(tfidf(train), object), (0.0, grid[0])
-    for c in grid:
+    words, best = np.array(words_of(train), object), (0.0, grid[0])
+    for c in grid if len(grid) > 1 else ():
         right = 0
         for f in range(3):
             inside, out = fold != f, fold == f
             right += (answer(words[inside], y[inside], words[out], c) == y[out]).sum()
         best = max(best, (right / len(y), c))
-    return answer(words, y, tfidf(test), best[1]), {"cv": best[0], "C": best[1]}
+    return answer(words, y, words_of(test), best[1]), {"cv": best[0], "C": best[1]}
+
+
+def one_vs_rest(c):
+    """Make a logistic regression a class."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+
+    return OneVsRestClassifier(LogisticRegression(C=c, solver="liblinear"))
 
 
 class Rows:
@@ -75,7 +85,9 @@ class Rows:
 
     def __init__(self, documents, background, mixed):
         events = ngram_events(documents)
-        pairs = np.unique(np.stack([events.codes, events.rows.astype(np.uint64)]), axis=1)
+        pairs = np.unique(
+            np.stack([events.codes, events.rows.astype(np.uint64)]), axis=1
+        )
         codes, df = np.unique(pairs[0], return_counts=True)
         self.codes, df = codes[df >= 2], df[df >= 2]
         at = find(np.asarray(background.codes), self.codes)
@@ -141,7 +153,6 @@ def squares(train, test, y, fold, k, background, mixed, own_space):
 
 def main():
     """Answer both test parts by every system."""
-    from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -181,33 +192,30 @@ def main():
             system = "least squares on our n-grams"
             system += ", idf with the records' own counts" if mixed else ""
             system += ", and a space learned from them" if space else ""
+            if system in table:
+                continue
             started = time.time()
             given, facts = squares(
                 material.documents, asked.documents, y, fold, len(names),
                 background, mixed, space,
             )  # fmt: skip
             keep(system, given, facts, started)
-        started = time.time()
-        given, facts = baseline(
-            lambda c: LinearSVC(C=c), (0.3, 1.0, 3.0), train, test, y, fold
-        )
-        keep("TF-IDF + linear SVM", given, facts, started)
-        started = time.time()
-        model, _ = learn(material, exclusive=True)
-        P, D = model.predict_proba(test), model.predict(test)
-        given = np.where(D.any(1), D.argmax(1), -1)
-        keep("ours", given, {"abstained": int((~D.any(1)).sum())}, started)
-        keep("ours, never abstaining", P.argmax(1), {}, started)
-        started = time.time()
-        given, facts = baseline(
-            lambda c: LogisticRegression(C=c, max_iter=50),
-            (10.0, 100.0),
-            train,
-            test,
-            y,
-            fold,
-        )
-        keep("TF-IDF + logistic regression", given, facts, started)
+        others = {
+            "TF-IDF + linear SVM": (lambda c: LinearSVC(C=c), (0.3, 1.0, 3.0)),
+            "TF-IDF + logistic regression": (one_vs_rest, (100.0,)),
+        }
+        for system, (make, grid) in others.items():
+            if system not in table:
+                started = time.time()
+                given, facts = baseline(make, grid, train, test, y, fold)
+                keep(system, given, facts, started)
+        if "ours" not in table:
+            started = time.time()
+            model, _ = learn(material, exclusive=True)
+            P, D = model.predict_proba(test), model.predict(test)
+            given = np.where(D.any(1), D.argmax(1), -1)
+            keep("ours, never abstaining", P.argmax(1), {}, started)
+            keep("ours", given, {"abstained": int((~D.any(1)).sum())}, started)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import platform
 import random
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections import Counter
@@ -246,7 +247,7 @@ def main() -> None:
     if args.one is not None:
         show(args.one, args.seed)
         return
-    work = Path(os.environ.get("TMPDIR", "/tmp"), f"fuzz-{os.getpid()}")
+    work = Path(tempfile.gettempdir(), f"fuzz-{os.getpid()}")
     work.mkdir()
     result: dict[str, Any] = {"outcomes": {}, "failures": [], "slowest": 0.0}
     began = time.perf_counter()
@@ -282,7 +283,7 @@ def show(number: int, seed: int) -> None:
     data = damaged(all_samples[name], list(all_samples.values()), chance)
     kinds = [kind.name for kind in FORMATS]
     format = chance.choice(kinds) if chance.random() < 0.05 else None
-    Path(f"/tmp/fuzz-input-{number}").write_bytes(data)
+    Path(tempfile.gettempdir(), f"fuzz-input-{number}").write_bytes(data)
     print(name, format, len(data))
     print(tried(name, data, format))
 

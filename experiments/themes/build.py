@@ -165,7 +165,7 @@ def main():
         **model.facts,
         "trained_on": {
             **model.facts["trained_on"],
-            "gold": hashlib.sha256(gold_file.read_bytes()).hexdigest(),
+            "gold_file": hashlib.sha256(gold_file.read_bytes()).hexdigest(),
             "n_gold": n_gold,
             "n_further_labels": len(records) - n_gold,
         },

@@ -28,17 +28,29 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # a full disk shows here, not at exit
+            return result
         except TaggerError as error:
             raise click.ClickException(str(error)) from error
         except BrokenPipeError:
-            # The reader of our output went away (as `head` does); say nothing,
-            # and keep the interpreter from complaining at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # The reader of our output went away (as `head` does); say nothing.
+            _silence_output()
             ctx.exit(0)
+        except OSError as error:
+            _silence_output()
+            where = error.filename or "The output"
+            raise click.ClickException(
+                f"{where} cannot be used: {error.strerror or error}."
+            ) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order of work, not of the alphabet
+
+
+def _silence_output() -> None:
+    """Keep the interpreter from writing, and complaining, at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

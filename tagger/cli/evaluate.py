@@ -119,8 +119,20 @@ def _limits(
     callback=_limits,
     help="Exit with 1 if a figure is smaller, such as micro_f1=0.85.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of folds and intervals.")
-@click.option("--jobs", default=1, show_default=True, help="Fits side by side.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of folds and intervals.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Fits side by side.",
+)
 @reading_options
 @skipped_option
 @strict_option

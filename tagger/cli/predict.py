@@ -146,7 +146,8 @@ def _lines(model: Tagger, entry: Entry, decision: Decision) -> Iterator[str]:
     elif not decision.tags:
         best = max(range(len(model.themes)), key=decision.probabilities.__getitem__)
         near = f"{model.theme_ids[best]} {decision.probabilities[best]:.2f}"
-        yield f"  none of the {len(model.themes)} themes (nearest: {near})"
+        themes = f"{len(model.themes)} theme{'s' * (len(model.themes) != 1)}"
+        yield f"  none of the {themes} (nearest: {near})"
     for tag in decision.tags:
         words = ""
         if entry.record is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tagger.cli.options import Skipped, echo_json, left_out, with_progress
-from tagger.errors import TaggerError
+from tagger.errors import RecordError, TaggerError
 
 if TYPE_CHECKING:
     from tagger.arrivals import Job
@@ -161,6 +161,12 @@ class TagRun:
             entries = known.new_ones(entries)
         decided = 0
         for entry, decision in decide_entries(self.model, entries, jobs=self.jobs):
+            if reading.format == "text" and decision.reason == "no_text":
+                # A download that failed must not become a paper.
+                raise RecordError(
+                    f"{reading.name} holds no text, so there is no paper to tag; "
+                    "check where it comes from."
+                )
             self.counts[_outcome(decision)] += 1
             decided += 1
             tags = tags_to_write(decision, **self.stamp)

@@ -44,9 +44,19 @@ __all__ = ["train"]
     type=click.FloatRange(0, 1),
     help="Choose thresholds for this recall instead of the best F1.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of the held-out folds.")
 @click.option(
-    "--jobs", default=1, show_default=True, help="Fits side by side; same model."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of the held-out folds.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Fits side by side; same model.",
 )
 @reading_options
 @skipped_option
@@ -82,6 +92,7 @@ def train(
 
     from tagger.calibration import Target
     from tagger.card import model_card
+    from tagger.duplicates import merge_same
     from tagger.model import save
     from tagger.rendering import format_table
     from tagger.resources import resource
@@ -106,8 +117,14 @@ def train(
         format_=format_,
         skipped=skipped,
     )
+    merged = merge_same(records)
+    if len(merged.records) < len(records):
+        same = len(records) - len(merged.records)
+        click.echo(f"{same:,} records are papers that stand twice; merged.", err=True)
+    for conflict in merged.conflicts:
+        click.echo(conflict, err=True)
     model, held_out = train_held_out(
-        records,
+        merged.records,
         themes,
         target=Target(min_precision, min_recall),
         exclusive=exclusive,
@@ -115,7 +132,9 @@ def train(
         jobs=jobs,
     )
     save(model, out, texts={"README.md": model_card(model)}, overwrite=overwrite)
-    if held_out is None:
+    if held_out is None and any(r.themes is not None for r in merged.records):
+        click.echo("Too few labelled papers to hold any out: there are no figures.")
+    elif held_out is None:
         click.echo("No labelled records: the model is what the theme file says.")
     else:
         folds = len(set(held_out.fold.tolist()))
