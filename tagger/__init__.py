@@ -2,7 +2,12 @@
 
 >>> import tagger
 >>> model = tagger.load()
->>> record = tagger.Record(id="x", title="A second-order optimizer for deep networks")
+>>> record = tagger.Record(
+...     id="x",
+...     title="A second-order optimizer for deep networks",
+...     abstract="We study an optimizer that preconditions stochastic gradient "
+...     "descent with curvature, and prove its convergence rate.",
+... )
 >>> [tag.theme for tag in model.tag([record])[0].tags]
 ['optimizers']
 

@@ -283,7 +283,12 @@ def test_themes_that_do_not_fit_are_refused(tiny_dir, tmp_path, themes, message)
 
 def test_the_shipped_model_is_the_default(shipped):
     assert len(shipped.themes) == 26
-    record = Record(id="x", title="A second-order optimizer for deep networks")
+    record = Record(
+        id="x",
+        title="A second-order optimizer for deep networks",
+        abstract="We study an optimizer that preconditions stochastic gradient "
+        "descent with curvature, and prove its convergence rate.",
+    )
     assert [tag.theme for tag in shipped.tag([record])[0].tags] == ["optimizers"]
 
 
