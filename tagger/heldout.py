@@ -127,16 +127,7 @@ class Answers:
         """Give what spoke for a theme in a record, as `tagger.report` wants it."""
         model = self.models[int(self.model_of[row])]
         found = model.explain(self.records[row], self.theme_ids[column])
-        return [
-            {
-                "field": phrase.field,
-                "start": phrase.start,
-                "end": phrase.end,
-                "text": phrase.text,
-                "contribution": round(phrase.contribution, 3),
-            }
-            for phrase in found.phrases
-        ]
+        return [phrase.to_dict() for phrase in found.phrases]
 
     def evaluate(
         self, *, baselines: Mapping[str, Flags] | None = None, seed: int = 0

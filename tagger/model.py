@@ -95,6 +95,16 @@ class Evidence:
     text: str
     contribution: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values, the contribution to three digits."""
+        return {
+            "field": self.field,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "contribution": round(self.contribution, 3),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:

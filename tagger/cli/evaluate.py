@@ -9,10 +9,13 @@ import click
 
 from tagger.cli.options import (
     Mapped,
+    exclusive_option,
     finish,
+    fit_jobs_option,
     model_option,
     read_all,
     reading_options,
+    seed_option,
     skipped_option,
     strict_option,
 )
@@ -90,7 +93,7 @@ def _limits(
     show_default=True,
     help="Draw the folds or the held-out part this often.",
 )
-@click.option("--exclusive", is_flag=True, help="Every record has exactly one theme.")
+@exclusive_option
 @click.option(
     "--compare",
     metavar="OTHER",
@@ -119,20 +122,8 @@ def _limits(
     callback=_limits,
     help="Exit with 1 if a figure is smaller, such as micro_f1=0.85.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Of folds and intervals.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Fits side by side.",
-)
+@seed_option
+@fit_jobs_option
 @reading_options
 @skipped_option
 @strict_option

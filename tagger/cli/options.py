@@ -22,7 +22,9 @@ __all__ = [
     "Mapped",
     "Skipped",
     "echo_json",
+    "exclusive_option",
     "finish",
+    "fit_jobs_option",
     "jobs_option",
     "left_out",
     "model_option",
@@ -30,6 +32,7 @@ __all__ = [
     "open_readings",
     "read_all",
     "reading_options",
+    "seed_option",
     "skipped_option",
     "strict_option",
     "with_progress",
@@ -52,6 +55,23 @@ jobs_option = click.option(
     default=1,
     show_default=True,
     help="Threads that score side by side; same output.",
+)
+fit_jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Fits side by side; same model.",
+)
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of folds and intervals.",
+)
+exclusive_option = click.option(
+    "--exclusive", is_flag=True, help="Every record has exactly one theme."
 )
 skipped_option = click.option(
     "--skipped",

@@ -125,16 +125,7 @@ def _object(
 
 
 def _evidence(model: Tagger, record: Record, theme: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "field": phrase.field,
-            "start": phrase.start,
-            "end": phrase.end,
-            "text": phrase.text,
-            "contribution": round(phrase.contribution, 3),
-        }
-        for phrase in model.explain(record, theme).phrases
-    ]
+    return [phrase.to_dict() for phrase in model.explain(record, theme).phrases]
 
 
 def _lines(model: Tagger, entry: Entry, decision: Decision) -> Iterator[str]:

@@ -6,9 +6,12 @@ import click
 
 from tagger.cli.options import (
     Mapped,
+    exclusive_option,
     finish,
+    fit_jobs_option,
     read_all,
     reading_options,
+    seed_option,
     skipped_option,
     strict_option,
 )
@@ -33,7 +36,7 @@ __all__ = ["train"]
     help="Where the model goes.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace a model that stands in DIR.")
-@click.option("--exclusive", is_flag=True, help="Every record has exactly one theme.")
+@exclusive_option
 @click.option(
     "--min-precision",
     type=click.FloatRange(0, 1),
@@ -44,20 +47,8 @@ __all__ = ["train"]
     type=click.FloatRange(0, 1),
     help="Choose thresholds for this recall instead of the best F1.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Of the held-out folds.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Fits side by side; same model.",
-)
+@seed_option
+@fit_jobs_option
 @reading_options
 @skipped_option
 @strict_option
