@@ -17,7 +17,7 @@ Nothing heavy is loaded before it is used: prediction needs numpy alone.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tagger.errors import ModelError, RecordError, TaggerError, ThemeError
+from tagger.errors import ClusterError, ModelError, RecordError, TaggerError, ThemeError
 
 if TYPE_CHECKING:
     from tagger.decide import Decision as Decision
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tagger.themes import Theme as Theme
 
 __all__ = [
+    "ClusterError",
     "Decision",
     "Evidence",
     "Explanation",

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 from typing_extensions import Buffer
 
@@ -21,4 +22,15 @@ def model(
     arrays: tuple[Buffer, ...], order: int, title_weight: float, empty_idf: float, /
 ) -> Model: ...
 def score(model: Model, texts: list[str], help: Help, /) -> tuple[bytes, bytes]: ...
+def decisions(
+    records: list[Any],
+    P: Buffer,
+    given: Buffer,
+    reasons: Buffer,
+    themes: tuple[str, ...],
+    names: tuple[str, ...],
+    decision: type,
+    tag: type,
+    /,
+) -> list[Any]: ...
 def checksum(data: Buffer, /) -> int: ...

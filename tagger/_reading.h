@@ -2,15 +2,14 @@
    tokens out, no Python object on the way. Whatever is rare (tags, entities,
    code points outside _unicode.h) is left to Python: PYTHON comes back. */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
+#include "_table.h"
 #include "_unicode.h"
 
 typedef uint8_t u8;
-
-enum { DONE = 0, PYTHON = 1, NO_MEMORY = -1 };
 
 /* ---- memory ------------------------------------------------------------- */
 
@@ -47,6 +46,7 @@ struct tokens {
     uint64_t *codes;
     uint32_t *starts, *ends; /* in characters */
     u8 *breaks;
+    uint32_t *numbers; /* of their entries, where the reader has a table */
     size_t size, room;
 };
 
@@ -65,7 +65,8 @@ static int room_for_tokens(struct tokens *t, size_t more)
         return DONE;
     size_t room = 2 * (t->size + more) + 256;
     if (grow((void **)&t->codes, room, 8) || grow((void **)&t->starts, room, 4) ||
-        grow((void **)&t->ends, room, 4) || grow((void **)&t->breaks, room, 1))
+        grow((void **)&t->ends, room, 4) || grow((void **)&t->breaks, room, 1) ||
+        grow((void **)&t->numbers, room, 4))
         return NO_MEMORY;
     t->room = room;
     return DONE;
@@ -77,13 +78,37 @@ static void free_tokens(struct tokens *t)
     free(t->starts);
     free(t->ends);
     free(t->breaks);
+    free(t->numbers);
 }
+
+/* The first bytes of a text's token in lower case, the rest 0. */
+struct word {
+    uint64_t low, high;
+};
+
+/* A word that was seen before, its code, and the number of its entry. */
+struct seen {
+    struct word word;
+    uint64_t code;
+    uint32_t number;
+};
+
+enum { SEEN_BITS = 12 };
 
 /* What one thread works with; kept from text to text. */
 struct reader {
     struct bytes one, two, norm;
     struct tokens tokens;
+    const struct table *table; /* where each token is looked up, or NULL */
+    struct seen *seen;         /* words so far, somebody else's, or NULL */
 };
+
+/* Let r->two, just filled, be the text. */
+static void swap(struct reader *r)
+{
+    struct bytes spare = r->one;
+    r->one = r->two, r->two = spare;
+}
 
 static void free_reader(struct reader *r)
 {
@@ -194,7 +219,8 @@ static long put_text(struct bytes *out, const char *text, size_t length)
 
 static int named(const u8 *s, size_t start, size_t end, const char *name)
 {
-    return strlen(name) == end - start && !memcmp(s + start, name, end - start);
+    return end > start && s[start] == (u8)name[0] && strlen(name) == end - start &&
+           !memcmp(s + start, name, end - start);
 }
 
 static long line_break(const u8 *s, size_t i, size_t n, struct bytes *out)
@@ -374,47 +400,63 @@ static long escaped(const u8 *s, size_t i, size_t n, struct bytes *out)
     return put(out, s + i + 1, 1) ? -1L - NO_MEMORY : 2;
 }
 
-/* Apply one rule at every backslash of `from`. */
-static int replace(struct bytes *from, struct bytes *to, rule *apply)
+/* Apply one rule at every backslash of r->one. */
+static int replace(struct reader *r, rule *apply)
 {
-    const u8 *s = from->data;
-    size_t n = from->size, done = 0, i = 0;
+    const u8 *s = r->one.data;
+    size_t n = r->one.size, done = 0, i = 0;
+    struct bytes *to = &r->two;
     to->size = 0;
     while (i < n) {
         const u8 *next = memchr(s + i, '\\', n - i);
         if (!next)
             break;
         i = (size_t)(next - s);
+        size_t before = to->size; /* what the rule puts comes after what it passes */
         if (put(to, s + done, i - done))
             return NO_MEMORY;
         long length = apply(s, i, n, to);
         if (length < 0)
             return (int)(-1 - length);
-        done = i;
+        if (!length)
+            to->size = before;
+        else
+            done = i + (size_t)length;
         i += length ? (size_t)length : 1;
-        if (length)
-            done = i;
     }
-    return put(to, s + done, n - done);
+    if (!done) /* as mostly */
+        return DONE;
+    if (put(to, s + done, n - done))
+        return NO_MEMORY;
+    swap(r);
+    return DONE;
 }
 
-/* What is left of mathematics: \( \[ \- \/ and unescaped $ { }. */
-static int drop_marks(struct bytes *from, struct bytes *to)
+/* Drop what is left of mathematics: \( \[ \- \/ and unescaped $ { }. */
+static int drop_marks(struct reader *r)
 {
-    const u8 *s = from->data;
-    size_t n = from->size;
-    to->size = 0;
-    if (make_room(to, n))
+    static const u8 MARK[256] = {['\\'] = 1, ['$'] = 2, ['{'] = 2, ['}'] = 2};
+    const u8 *s = r->one.data;
+    size_t n = r->one.size, done = 0;
+    r->two.size = 0;
+    if (make_room(&r->two, n))
         return NO_MEMORY;
     for (size_t i = 0; i < n; i++) {
-        u8 c = s[i];
-        if (c == '\\' && i + 1 < n && s[i + 1] && strchr("()[]/-", s[i + 1]))
-            i++;
-        else if ((c == '$' || c == '{' || c == '}') && !(i && s[i - 1] == '\\'))
+        if (!MARK[s[i]])
             continue;
-        else
-            to->data[to->size++] = c;
+        int dropped = 1;
+        if (MARK[s[i]] == 1)
+            dropped = i + 1 < n && s[i + 1] && strchr("()[]/-", s[i + 1]) ? 2 : 0;
+        else if (i && s[i - 1] == '\\')
+            dropped = 0;
+        if (!dropped)
+            continue;
+        put(&r->two, s + done, i - done);
+        i += (size_t)dropped - 1;
+        done = i + 1;
     }
+    put(&r->two, s + done, n - done);
+    swap(r);
     return DONE;
 }
 
@@ -439,26 +481,35 @@ static int without_latex(struct reader *r)
         line_break, sign_accent, letter_accent, silent, hyperlink,
         size_of_bracket, symbol,  thin_space,   escaped,
     };
-    struct bytes spare;
     if (memchr(r->one.data, '\\', r->one.size)) {
         if (has(r->one.data, r->one.size, "\\documentclass") ||
             has(r->one.data, r->one.size, "\\begin") ||
             has(r->one.data, r->one.size, "\\end"))
             return PYTHON;
         for (size_t k = 0; k < sizeof RULES / sizeof *RULES; k++) {
-            int state = replace(&r->one, &r->two, RULES[k]);
+            int state = replace(r, RULES[k]);
             if (state)
                 return state;
-            spare = r->one, r->one = r->two, r->two = spare;
         }
     }
-    if (drop_marks(&r->one, &r->two))
-        return NO_MEMORY;
-    spare = r->one, r->one = r->two, r->two = spare;
-    return DONE;
+    return drop_marks(r);
 }
 
 /* ---- cleaning ------------------------------------------------------------- */
+
+/* Give where the next character stands that is not ASCII, or n. */
+static size_t ascii_end(const u8 *s, size_t i, size_t n)
+{
+    uint64_t eight;
+    for (; n - i >= sizeof eight; i += sizeof eight) {
+        memcpy(&eight, s + i, sizeof eight);
+        if (eight & 0x8080808080808080u)
+            break;
+    }
+    while (i < n && s[i] < 0x80)
+        i++;
+    return i;
+}
 
 /* Put every character of r->one that is not ASCII in its composed form. */
 static int composed(struct reader *r)
@@ -468,8 +519,7 @@ static int composed(struct reader *r)
     r->two.size = 0;
     for (size_t i = 0; i < n;) {
         size_t start = i;
-        while (i < n && s[i] < 0x80)
-            i++;
+        i = ascii_end(s, i, n);
         if (put(&r->two, s + start, i - start))
             return NO_MEMORY;
         if (i == n)
@@ -481,8 +531,7 @@ static int composed(struct reader *r)
             return NO_MEMORY;
         i += (size_t)c.size;
     }
-    struct bytes spare = r->one;
-    r->one = r->two, r->two = spare;
+    swap(r);
     return DONE;
 }
 
@@ -490,16 +539,17 @@ enum { HIGH = 1, AMPERSAND = 2, ANGLE = 4, LATEX = 8, LINE = 16 };
 
 static unsigned marks(const u8 *s, size_t n)
 {
-    static const u8 MARK[128] = {
-        ['&'] = AMPERSAND, ['<'] = ANGLE, ['\\'] = LATEX,
-        ['{'] = LATEX,     ['$'] = LATEX, ['\n'] = LINE,
-    };
-    unsigned found = 0, high = 0;
-    for (size_t i = 0; i < n; i++) /* alone, so that it is done 16 at a time */
-        high |= s[i];
-    for (size_t i = 0; i < n; i++)
-        found |= MARK[s[i] & 0x7F]; /* of a high byte too: to no harm */
-    return found | (high & 0x80 ? HIGH : 0);
+    u8 high = 0, ampersand = 0, angle = 0, latex = 0, line = 0;
+    for (size_t i = 0; i < n; i++) { /* without a branch: done 16 at a time */
+        u8 c = s[i];
+        high |= c;
+        ampersand |= c == '&';
+        angle |= c == '<';
+        latex |= (c == '\\') | (c == '{') | (c == '$');
+        line |= c == '\n';
+    }
+    return (high & 0x80 ? HIGH : 0) | (ampersand ? AMPERSAND : 0) |
+           (angle ? ANGLE : 0) | (latex ? LATEX : 0) | (line ? LINE : 0);
 }
 
 /* May an entity (&amp;) or a tag (<b>) stand here? */
@@ -613,11 +663,7 @@ static int clean(struct reader *r, const u8 *s, size_t n, const u8 **text, size_
         if (put(&r->one, s, n))
             return NO_MEMORY;
         if (found & HIGH)
-            for (size_t i = 0; i < n;) {
-                if (s[i] < 0x80) {
-                    i++;
-                    continue;
-                }
+            for (size_t i = ascii_end(s, 0, n); i < n; i = ascii_end(s, i, n)) {
                 struct character c = decode(s + i);
                 /* What LaTeX rules call a blank is known for ASCII only. */
                 if (!KNOWN(c.entry) || (found & LATEX && CLASS_OF(c.entry) & SPACE))
@@ -768,6 +814,71 @@ static int fold_run(struct bytes *norm, const u8 *s, size_t n, size_t *i, uint32
     }
 }
 
+static void add_token(struct tokens *t, uint64_t code, uint32_t number,
+                      uint32_t start, uint32_t end, int breaks)
+{
+    size_t k = t->size++;
+    t->codes[k] = code;
+    t->starts[k] = start;
+    t->ends[k] = end;
+    t->breaks[k] = (u8)breaks;
+    t->numbers[k] = number;
+}
+
+/* Read the run of ASCII letters and digits at s[i]; give its length, 16 at
+   most. Behind s[n - 1] nothing is read. */
+static size_t read_word(const u8 *s, size_t i, size_t n, struct word *word)
+{
+    u8 end[16] = {0};
+    const u8 *from = s + i;
+    if (n - i < sizeof end) {
+        memcpy(end, from, n - i);
+        from = end;
+    }
+#ifdef __SSE2__
+    const __m128i c = _mm_loadu_si128((const __m128i *)(const void *)from);
+    const __m128i lowered = _mm_or_si128(c, _mm_set1_epi8(0x20));
+    const __m128i from_a = _mm_sub_epi8(lowered, _mm_set1_epi8('a'));
+    const __m128i from_0 = _mm_sub_epi8(c, _mm_set1_epi8('0'));
+    const __m128i inside = _mm_or_si128(
+        _mm_cmpeq_epi8(_mm_min_epu8(from_a, _mm_set1_epi8(25)), from_a),
+        _mm_cmpeq_epi8(_mm_min_epu8(from_0, _mm_set1_epi8(9)), from_0));
+    const size_t size =
+        (size_t)__builtin_ctz(~(unsigned)_mm_movemask_epi8(inside) | 1u << 16);
+    static const u8 KEPT[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                255, 255, 255, 255, 255, 255, 255, 255};
+    const __m128i kept =
+        _mm_loadu_si128((const __m128i *)(const void *)(KEPT + 16 - size));
+    _mm_storeu_si128((__m128i *)(void *)word, _mm_and_si128(lowered, kept));
+    return size;
+#else
+    u8 folded[16] = {0};
+    size_t size = 0;
+    for (; size < sizeof folded && FOLD[from[size]]; size++)
+        folded[size] = FOLD[from[size]];
+    memcpy(word, folded, sizeof folded);
+    return size;
+#endif
+}
+
+/* Where a word is remembered. */
+static struct seen *place_of(struct reader *r, const struct word *word)
+{
+    uint64_t mixed = (word->low ^ word->high * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
+    return &r->seen[mixed >> (64 - SEEN_BITS)];
+}
+
+/* Does the token s[run] to s[i] end there for sure: no decimal sign, no C++? */
+static int is_whole(const u8 *s, size_t run, size_t i)
+{
+    static const u8 GOES_ON[128] = {
+        ['.'] = 1, [','] = 1, [':'] = 1, ['+'] = 2, ['#'] = 2, ['*'] = 2,
+    };
+    const u8 next = s[i];
+    const unsigned digit = s[i - 1] <= '9', single = i == run + 1;
+    return next < 0x80 && !(GOES_ON[next] & (digit | single << 1));
+}
+
 /* Add the tokens of a cleaned text to r->tokens; a 0 stands behind the text. */
 static int tokenize(struct reader *r, const u8 *s, size_t n)
 {
@@ -803,6 +914,22 @@ static int tokenize(struct reader *r, const u8 *s, size_t n)
         }
         size_t run = i;
         uint32_t start = at;
+        struct word word;
+        struct seen *seen = NULL;
+        if (r->seen) {
+            const size_t size = read_word(s, i, n, &word);
+            if (size < sizeof word && c < 0x80 && is_whole(s, i, i + size)) {
+                seen = place_of(r, &word);
+                if (seen->word.low == word.low && seen->word.high == word.high) {
+                    i += size, at += (uint32_t)size;
+                    add_token(t, seen->code, seen->number, start, at,
+                              first || (parting && !(gap == 1 && sign)));
+                    first = 0;
+                    gap = parting = sign = 0;
+                    continue;
+                }
+            }
+        }
         /* Nearly every token is ASCII: it is hashed as it is read. */
         uint64_t hash = FNV_START;
         int changed = 0;
@@ -841,16 +968,16 @@ static int tokenize(struct reader *r, const u8 *s, size_t n)
             }
         }
         size_t length = stem(r->norm.data, r->norm.size, ascii, &changed);
-        size_t k = t->size++;
         if (changed)
             hash = fnv(r->norm.data, length);
         else
             for (size_t last = r->norm.size; last > length; last--)
                 hash = FNV_UNDO(hash, r->norm.data[last - 1]);
-        t->codes[k] = hash;
-        t->starts[k] = start;
-        t->ends[k] = at;
-        t->breaks[k] = (u8)(first || (parting && !(gap == 1 && sign)));
+        const uint32_t number = r->table ? find(r->table, hash) : 0;
+        if (seen)
+            *seen = (struct seen){word, hash, number};
+        add_token(t, hash, number, start, at,
+                  first || (parting && !(gap == 1 && sign)));
         first = 0;
         gap = parting = sign = 0;
     }

@@ -12,7 +12,7 @@ from tagger.errors import RecordError
 from tagger.formats import Reading, files_in, holds_records, suffix_of, walked
 from tagger.formats.packing import PACKED_SUFFIXES
 
-__all__ = ["Job", "arriving", "jobs_in", "target_of"]
+__all__ = ["Job", "arriving", "jobs_in", "places_of", "target_of"]
 
 PAUSE = 1.0
 """Seconds between two looks at a folder; a file that grew in between waits."""
@@ -115,9 +115,14 @@ def arriving(
 def _is_done(job: Job, state: tuple[int, int], out: Path) -> bool:
     """Tell whether the output of a file is there and not older."""
     found: Iterable[tuple[int, int] | None] = (
-        _state(out / place) for place in (job.place, _as_json_lines(job.place))
+        _state(out / place) for place in places_of(job.place)
     )
     return any(output and output[1] >= state[1] for output in found)
+
+
+def places_of(place: Path) -> tuple[Path, Path]:
+    """Return where records may be written: as they came, or as JSON Lines."""
+    return place, _as_json_lines(place)
 
 
 def _as_json_lines(place: Path) -> Path:

@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from tagger.decide import Decision
@@ -29,13 +30,16 @@ __all__ = [
 UNUSABLE = "unusable"
 """Reason of the decision on an entry that is no record."""
 
+_FEW = 256
+
 
 def decide_entries(
     model: Tagger, entries: Iterable[Entry], *, jobs: int = 1
 ) -> Iterator[tuple[Entry, Decision]]:
     """Decide on every entry, in order, in constant memory.
 
-    An entry that is no usable record is abstained from, with the reason
+    Many are scored in threads of their own, while others are read and written. An
+    entry that is no usable record is abstained from, with the reason
     `UNUSABLE`; its `problem` says why.
 
     Parameters
@@ -53,7 +57,11 @@ def decide_entries(
             # An empty record keeps the place of one that cannot be used.
             yield entry.record or Record(id=entry.id)
 
-    for decision in model.tag_stream(records(), jobs=jobs):
+    coming = records()
+    first = list(islice(coming, _FEW))
+    # A thread is worth its start where reading and writing go on for long.
+    beside = len(first) == _FEW
+    for decision in model.tag_stream(chain(first, coming), jobs=jobs, beside=beside):
         entry = waiting.popleft()
         if entry.record is None:
             yield entry, Decision(entry.id, "", "abstained", UNUSABLE, (), ())

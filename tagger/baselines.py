@@ -9,12 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagger.labels import Labels
+from tagger.material import Material
 from tagger.metrics import Flags, Scores, decision_figures, tags_given
 
 if TYPE_CHECKING:
     from tagger.records import Record
 
-__all__ = ["count_words", "keyword_rules", "tfidf_logistic"]
+__all__ = [
+    "LEARNED",
+    "RULES",
+    "count_words",
+    "keyword_rules",
+    "simple_decisions",
+    "simple_folds",
+    "tfidf_logistic",
+]
+
+RULES = "keyword rules"
+LEARNED = "TF-IDF + logistic regression"
 
 IntArray = NDArray[np.int64]
 
@@ -23,6 +35,50 @@ IntArray = NDArray[np.int64]
 # labels, so that the model is compared with good rules.
 RULE = 1.5
 _CUTS = np.round(np.arange(0.05, 0.96, 0.05), 2)
+
+
+def simple_decisions(
+    material: Material, parts: Sequence[tuple[IntArray, IntArray]]
+) -> dict[str, Flags]:
+    """Decide in simpler ways, learned on the same training records.
+
+    Parameters
+    ----------
+    material : Material
+    parts : sequence of (train, test)
+        Row numbers.
+
+    Returns
+    -------
+    given : dict of str to ndarray of bool, shape (n_tested, n_themes)
+        By the name of the way: keyword rules, and TF-IDF with logistic
+        regression. Rows are the tested ones, part after part.
+    """
+    counts, y = count_words(material.records), material.y
+    learned = [tfidf_logistic(counts, y, train, test) for train, test in parts]
+    tested = np.concatenate([test for _, test in parts])
+    return {RULES: keyword_rules(material.scores[tested]), LEARNED: np.vstack(learned)}
+
+
+def simple_folds(material: Material, fold: IntArray) -> dict[str, Flags]:
+    """Decide in simpler ways on every record, learned on the other folds.
+
+    Parameters
+    ----------
+    material : Material
+    fold : ndarray of shape (n_records,)
+
+    Returns
+    -------
+    given : dict of str to ndarray of bool, shape (n_records, n_themes)
+        As `simple_decisions`, in the order of the records.
+    """
+    parts = [
+        (np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)
+    ]
+    back = np.argsort(np.concatenate([test for _, test in parts]))
+    found = simple_decisions(material, parts)
+    return {name: given[back] for name, given in found.items()}
 
 
 def keyword_rules(scores: Scores) -> Flags:

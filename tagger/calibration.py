@@ -20,11 +20,14 @@ Floats = NDArray[np.floating[Any]]
 Labels = NDArray[np.int8]
 
 # Precision of the prior on log slope and shift: a theme's own fit leans on the
-# common one, and the common one on the logits as they are.
+# common one, and the common one on the logits as they are. The second is
+# divided by the number of records: few of them say little of any theme.
 _STRENGTH = 4.0
-# A theme's own threshold weighs as much as the common one at this many
-# positives, and the common one as much as 0.5.
-_HALF_THRESHOLD = 80.0
+_CAUTION = 3000.0
+# The common threshold weighs as much as 0.5 at this many positives, and a
+# theme's own as much as the common one at this many of its own.
+_HALF_COMMON = 10.0
+_HALF_OWN = 80.0
 # Logits that part the labels perfectly, or not at all, ask for no finite slope.
 _MOST_LOG_SLOPE = 5.0
 
@@ -79,13 +82,14 @@ def calibrate(logits: Floats, y: Labels) -> Calibration:
     k = logits.shape[1]
     if not (y == 1).any():
         return Calibration(np.ones(k), np.zeros(k))
+    strength = _STRENGTH + _CAUTION / len(y)
     known = y >= 0
-    common = _platt(logits[known], y[known], (0.0, 0.0), _STRENGTH)
+    common = _platt(logits[known], y[known], (0.0, 0.0), strength)
     fits = []
     for column in range(k):
         mask = known[:, column]
         labels = y[mask, column]
-        fits.append(_platt(logits[mask, column], labels, common, _STRENGTH))
+        fits.append(_platt(logits[mask, column], labels, common, strength))
     values = np.array(fits).reshape(k, 2)
     return Calibration(np.exp(values[:, 0]), values[:, 1])
 
@@ -164,7 +168,7 @@ def tune_thresholds(
     total = int((y == 1).sum())
     common = _logit(_best(P[known], y[known], target))
     if target == Target():
-        common *= total / (total + _HALF_THRESHOLD)
+        common *= total / (total + _HALF_COMMON)
     thresholds = np.empty(k)
     for column in range(k):
         labels = y[known[:, column], column]
@@ -174,7 +178,7 @@ def tune_thresholds(
             if positives
             else common
         )
-        share = positives / (positives + _HALF_THRESHOLD)
+        share = positives / (positives + _HALF_OWN)
         thresholds[column] = sigmoid(np.array(share * own + (1 - share) * common))
     return thresholds
 

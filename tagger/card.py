@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tagger.definitions import FEW_LABELS
 from tagger.model import Tagger
 
 __all__ = ["model_card"]
@@ -21,8 +22,6 @@ _SHOWN = (
     "calibration_error",
     "coverage",
 )
-# Labels of a theme below which its figures say little.
-_FEW = 30
 
 
 def model_card(model: Tagger) -> str:
@@ -144,10 +143,10 @@ def _limits(model: Tagger, held_out: Mapping[str, Any] | None) -> Iterator[str]:
             "journals, years or fields need a measurement of their own."
         )
     if held_out:
-        few = [r["theme"] for r in held_out["themes"] if r["support"] < _FEW]
+        few = [r["theme"] for r in held_out["themes"] if r["support"] < FEW_LABELS]
         if few:
             yield (
-                f"- Fewer than {_FEW} labels, so that their figures say little: "
+                f"- Fewer than {FEW_LABELS} labels, so that their figures say little: "
                 f"{', '.join(few)}."
             )
     if model.exclusive:

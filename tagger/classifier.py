@@ -3,19 +3,22 @@
 For record x and theme t the logit is ``x·w_t + b_t``. Training minimises the
 weighted logistic loss plus ``penalty / 2 * |w_t - prior_t|**2``: with no label
 the answer is the prior (what the theme file says), and every label moves it.
-All themes are solved together, so that the matrix is read once for all.
+Each theme is solved by itself: on its own records where they are many, and the
+same whatever else is learned beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LinearModel", "fit_logistic", "sigmoid"]
+from tagger.features import Rows
+
+__all__ = ["LinearModel", "fit_logistic", "sigmoid", "to_scipy"]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -51,6 +54,16 @@ class LinearModel:
         return self.intercept + _product(blocks, self.weights)
 
 
+def to_scipy(rows: Rows, n_columns: int) -> Any:
+    """Give rows as a scipy CSR matrix of float32."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(
+        (rows.values.astype(np.float32), rows.columns, rows.indptr),
+        shape=(len(rows), n_columns),
+    )
+
+
 def fit_logistic(
     blocks: Sequence[Any],
     targets: Floats,
@@ -58,10 +71,11 @@ def fit_logistic(
     penalties: Sequence[float],
     offset: Floats,
     *,
+    telling: NDArray[np.bool_] | None = None,
+    most_others: int | None = None,
     intercept_penalty: float = 1e-3,
-    tolerance: float = 2e-3,
-    max_newton: int = 30,
-    max_inner: int = 40,
+    tolerance: float = 5e-3,
+    jobs: int = 1,
 ) -> LinearModel:
     """Fit every theme's logistic regression on blocks of features.
 
@@ -77,111 +91,151 @@ def fit_logistic(
         L2 penalty of each block's weights; > 0.
     offset : ndarray of shape (n_records, n_themes)
         Logits of the prior, to which the learned ones are added.
+    telling : bool ndarray of shape (n_records, n_themes), optional
+        Pairs that are looked at, however many there are; all by default.
+    most_others : int, optional
+        Of the other pairs of a theme about so many are looked at, at even
+        distances, and count for all.
     intercept_penalty : float
         L2 penalty of what is added to the prior's intercept; > 0, so that a
         theme without positives stays finite.
     tolerance : float
         Ends a theme's work when its gradient is this fraction of the first.
+    jobs : int, default=1
+        Themes that are fitted side by side; does not change the model.
 
     Returns
     -------
     LinearModel
         Weights and intercepts to be added to the prior's.
+    """
+    from joblib import Parallel, delayed
 
-    Notes
-    -----
+    sizes = [block.shape[1] for block in blocks]
+    penalty = np.repeat([*penalties, intercept_penalty], [*sizes, 1])
+    penalty = penalty.astype(np.float32)
+
+    def fit(theme: int) -> Floats:
+        rows = np.flatnonzero(importance[:, theme])
+        weight = importance[rows, theme]
+        if telling is not None and most_others is not None:
+            kept, share = _thinned(telling[rows, theme], most_others)
+            rows, weight = rows[kept], weight[kept] * share
+        return _fit_theme(
+            [block[rows] for block in blocks],
+            targets[rows, theme],
+            weight.astype(np.float32),
+            penalty,
+            offset[rows, theme].astype(np.float32),
+            tolerance,
+        )
+
+    themes = range(targets.shape[1])
+    parallel = Parallel(n_jobs=jobs, prefer="threads")
+    found = parallel(delayed(fit)(theme) for theme in themes)
+    weights = np.stack(list(found), axis=1)
+    blockwise = np.split(weights[:-1], np.cumsum(sizes)[:-1])
+    return LinearModel(list(blockwise), weights[-1].astype(np.float64))
+
+
+def _thinned(
+    telling: NDArray[np.bool_], most_others: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """Give which rows are looked at, and for how many each counts."""
+    others = np.flatnonzero(~telling)
+    step = -(-len(others) // most_others)
+    if step <= 1:
+        return np.arange(len(telling)), np.ones(len(telling), np.float32)
+    some = others[::step]
+    share = np.where(telling, 1.0, len(others) / len(some)).astype(np.float32)
+    kept = np.sort(np.concatenate([np.flatnonzero(telling), some]))
+    return kept, share[kept]
+
+
+def _fit_theme(
+    blocks: Sequence[Any],
+    target: Floats,
+    importance: Floats,
+    penalty: Floats,
+    offset: Floats,
+    tolerance: float,
+    max_newton: int = 30,
+) -> Floats:
+    """Give one theme's weights of all blocks and its intercept, in one array.
+
     Truncated Newton: each step solves the Newton system by conjugate
-    gradients, for all themes in lock-step, and is halved for a theme until
-    its loss falls.
+    gradients, and is halved until the loss falls.
 
     References
     ----------
     C.-J. Lin, R. C. Weng, S. S. Keerthi, "Trust region Newton method for
     large-scale logistic regression", JMLR 9 (2008).
     """
-    sizes = [block.shape[1] for block in blocks]
-    k = targets.shape[1]
-    penalty = np.repeat([*penalties, intercept_penalty], [*sizes, 1])
-    penalty = penalty[:, None].astype(np.float32)
-    transposed = [_transpose(block) for block in blocks]
-    cuts = np.cumsum(sizes)
+    squares = [_squared(block) for block in blocks]
+    cuts = np.cumsum([block.shape[1] for block in blocks])[:-1]
 
     def forward(v: Floats) -> Floats:
-        return np.asarray(v[-1] + _product(blocks, np.split(v[:-1], cuts[:-1])))
+        return np.asarray(v[-1] + _product(blocks, np.split(v[:-1], cuts)))
 
-    def backward(g: Floats) -> Floats:
-        return np.vstack([*(t @ g for t in transposed), g.sum(0, keepdims=True)])
+    def backward(matrices: Sequence[Any], g: Floats) -> Floats:
+        parts = [matrix.T @ g for matrix in matrices]
+        return np.concatenate([*parts, [g.sum()]]).astype(np.float32)
 
-    def losses(v: Floats, z: Floats) -> Floats:
-        fit = importance * (np.logaddexp(0.0, z) - targets * z)
-        return np.asarray(
-            fit.sum(0, dtype=np.float64)
-            + 0.5 * (penalty * v * v).sum(0, dtype=np.float64)
-        )
+    def loss_of(v: Floats, z: Floats) -> float:
+        fit = importance * (np.logaddexp(0.0, z) - target * z)
+        spread = penalty * v * v
+        return float(fit.sum(dtype=np.float64) + spread.sum(dtype=np.float64) / 2)
 
-    v: Floats = np.zeros((sum(sizes) + 1, k), np.float32)
-    z: Floats = offset.astype(np.float32)
-    loss = losses(v, z)
-    first: Floats | None = None
+    v: Floats = np.zeros(len(penalty), np.float32)
+    z, loss = offset, loss_of(v, offset)
+    enough: float | None = None
     for _ in range(max_newton):
         p = sigmoid(z)
-        gradient = backward(importance * (p - targets)).astype(np.float32)
-        gradient += penalty * v
-        size = np.linalg.norm(gradient, axis=0)
-        first = size + 1e-12 if first is None else first
-        active = size > tolerance * first
-        if not active.any():
+        gradient = backward(blocks, importance * (p - target)) + penalty * v
+        size = float(np.linalg.norm(gradient))
+        enough = tolerance * size + 1e-12 if enough is None else enough
+        if size <= enough:
             break
-        curvature = (importance * p * (1.0 - p)).astype(np.float32)
+        curvature = importance * p * (1.0 - p)
         step = _conjugate_gradients(
-            forward, backward, curvature, penalty, gradient, max_inner
+            lambda d, c=curvature: (  # type: ignore[misc]
+                backward(blocks, c * forward(d)) + penalty * d
+            ),
+            backward(squares, curvature) + penalty,
+            gradient,
         )
-        step[:, ~active] = 0.0
-        dz = forward(step)
-        scale = np.where(active, 1.0, 0.0).astype(np.float32)
-        for _ in range(12):
-            moved = losses(v + scale * step, z + scale * dz)
-            worse = active & (moved > loss)
-            if not worse.any():
-                break
-            scale[worse] /= 2.0
-        scale[worse] = 0.0
-        v, z = v + scale * step, z + scale * dz
-        loss = np.where(scale > 0, moved, loss)
-    weights = np.split(v[:-1], cuts[:-1])
-    return LinearModel(list(weights), v[-1].astype(np.float64))
+        dz, scale = forward(step), np.float32(1.0)
+        while (moved := loss_of(v + scale * step, z + scale * dz)) > loss:
+            scale /= np.float32(2.0)
+            if scale < 1e-3:  # no step helps: rounding is all that is left
+                return v
+        v, z, loss = v + scale * step, z + scale * dz, moved
+    return v
 
 
 def _conjugate_gradients(
-    forward: Any,
-    backward: Any,
-    curvature: Floats,
-    penalty: Floats,
+    hessian: Callable[[Floats], Floats],
+    diagonal: Floats,
     gradient: Floats,
-    max_inner: int,
+    max_steps: int = 40,
 ) -> Floats:
-    """Solve ``H s = -gradient`` for every theme; H is never formed."""
+    """Solve ``hessian(s) = -gradient``; the diagonal of the Hessian helps."""
     step = np.zeros_like(gradient)
     rest = -gradient
-    direction = rest.copy()
-    square = (rest * rest).sum(0)
+    direction = scaled = rest / diagonal
+    square = rest @ scaled
     # An early Newton step need not be exact (Lin et al., equation 8).
     enough = 0.01 * square
-    for _ in range(max_inner):
-        if (square <= enough).all():
+    for _ in range(max_steps):
+        if square <= enough:
             break
-        image = backward(curvature * forward(direction)).astype(np.float32)
-        image += penalty * direction
-        along = (direction * image).sum(0)
-        going = (square > enough) & (along > 0)
-        alpha = np.where(going, square / np.where(along > 0, along, 1.0), 0.0)
-        alpha = alpha.astype(np.float32)
-        step += alpha * direction
-        rest -= alpha * image
-        new = (rest * rest).sum(0)
-        beta = np.where(going, new / np.where(square > 0, square, 1.0), 0.0)
-        direction = rest + beta.astype(np.float32) * direction
-        square = np.where(going, new, square)
+        image = hessian(direction)
+        length = square / (direction @ image)
+        step += length * direction
+        rest -= length * image
+        scaled = rest / diagonal
+        old, square = square, rest @ scaled
+        direction = scaled + (square / old) * direction
     return step
 
 
@@ -192,5 +246,5 @@ def _product(blocks: Sequence[Any], weights: Sequence[Floats]) -> Floats:
     return total
 
 
-def _transpose(block: Any) -> Any:
-    return block.T.tocsr() if hasattr(block, "tocsr") else np.ascontiguousarray(block.T)
+def _squared(block: Any) -> Any:
+    return block.power(2) if hasattr(block, "power") else block * block

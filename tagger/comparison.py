@@ -1,4 +1,4 @@
-"""How decisions differ: between two ways to decide, and between groups of records."""
+"""How the decisions of two differ on the same records, by a paired bootstrap."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagger.evaluation import overall_figures
 from tagger.intervals import Figure, difference_figure, weightings
 from tagger.labels import Labels
 from tagger.metrics import Flags, Scores, check_arrays, decision_figures, tags_given
 
-__all__ = ["Comparison", "GroupFigures", "compare", "evaluate_groups"]
-
-GROUP_FIGURES = ("micro_f1", "macro_f1", "samples_f1", "exact_match")
+__all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,89 +143,3 @@ def _changed(
     rows = np.flatnonzero((first != second).any(axis=1)).tolist()
     changed = [(row, int(wrong[0][row]), int(wrong[1][row])) for row in rows]
     return tuple(sorted(changed, key=lambda c: (c[1] - c[2], c[0])))
-
-
-@dataclass(frozen=True, slots=True)
-class GroupFigures:
-    """How good the decisions are on some of the records.
-
-    Parameters
-    ----------
-    value : str
-        What the records have in common, such as ``"2025"``.
-    n_records, n_labels : int
-        Size of the group.
-    figures : dict of str to Figure
-        Micro, macro and samples F1 and exact match.
-    """
-
-    value: str
-    n_records: int
-    n_labels: int
-    figures: dict[str, Figure]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
-            "value": self.value,
-            "records": self.n_records,
-            "labels": self.n_labels,
-            "figures": {name: fig.to_dict() for name, fig in self.figures.items()},
-        }
-
-
-def evaluate_groups(
-    y: Labels,
-    D: Flags,
-    values: Sequence[Sequence[str]],
-    *,
-    abstained: Flags | None = None,
-    units: NDArray[np.int64] | None = None,
-    n_boot: int = 1000,
-    seed: int = 0,
-) -> tuple[GroupFigures, ...]:
-    """Measure decisions on each group of records.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_records, n_themes)
-        1 label, 0 not, -1 unsure (left out).
-    D : ndarray of bool, shape (n_records, n_themes)
-        Tags given.
-    values : sequence of sequence of str, length n_records
-        Groups each record belongs to: none, one or several
-        (`tagger.splits.field_values` gives them).
-    abstained : ndarray of bool, shape (n_records,), optional
-        Records that were not judged. They count as given no tag.
-    units : ndarray of shape (n_records,), optional
-        Rows with equal numbers are one record that was tested more than once.
-    n_boot, seed : int
-        Resamples of the records of a group, and their random seed.
-
-    Returns
-    -------
-    groups : tuple of GroupFigures
-        In sorted order of the values.
-
-    Examples
-    --------
-    >>> y, D = np.array([[1], [0]], dtype=np.int8), np.array([[True], [False]])
-    >>> groups = evaluate_groups(y, D, [("2024",), ("2025",)], n_boot=10)
-    >>> [(group.value, group.n_labels) for group in groups]
-    [('2024', 1), ('2025', 0)]
-    """
-    rows: dict[str, list[int]] = {}
-    for row, names in enumerate(values):
-        for name in names:
-            rows.setdefault(name, []).append(row)
-    given = tags_given(y, D, abstained)
-    result = []
-    for value in sorted(rows):
-        part, tags = y[rows[value]], given[rows[value]]
-        of = None if units is None else units[rows[value]]
-        weights = weightings(len(part), n_boot, seed, of)
-        _, draws = decision_figures(part, tags, weights)
-        figures = overall_figures(part, tags, draws, GROUP_FIGURES, of)
-        n_labels = int((part == 1).sum())
-        result.append(GroupFigures(value, len(part), n_labels, figures))
-    return tuple(result)

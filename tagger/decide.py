@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tagger import kernel
 from tagger.records import Record, Tag
 
 __all__ = ["REASONS", "Decision", "cut", "decisions"]
@@ -93,6 +94,22 @@ def decisions(
     themes: Sequence[str],
 ) -> list[Decision]:
     """Put probabilities and given themes into words, one decision a record."""
+    if kernel.compiled is None:
+        return _decisions(records, P, given, reasons, themes)
+    made: list[Decision] = kernel.compiled.decisions(
+        list(records), np.ascontiguousarray(P), np.ascontiguousarray(given),
+        np.ascontiguousarray(reasons), tuple(themes), REASONS, Decision, Tag,
+    )  # fmt: skip
+    return made
+
+
+def _decisions(
+    records: Sequence[Record],
+    P: NDArray[np.float64],
+    given: NDArray[np.bool_],
+    reasons: NDArray[np.int8],
+    themes: Sequence[str],
+) -> list[Decision]:
     at, columns = np.nonzero(given)
     order = np.lexsort((-P[at, columns], at))  # stable: equals stay in theme order
     chosen = columns[order].tolist()

@@ -3,13 +3,14 @@
 TaggerError
 ├── RecordError   a paper record, or a file of records, cannot be used
 ├── ThemeError    a theme, or a file of themes, cannot be used
-└── ModelError    a saved model cannot be read, written or applied
+├── ModelError    a saved model cannot be read, written or applied
+└── ClusterError  a cluster cannot be reached or used
 
 Programming mistakes (a wrong type, arrays of different shapes) stay
 `TypeError` and `ValueError`.
 """
 
-__all__ = ["ModelError", "RecordError", "TaggerError", "ThemeError"]
+__all__ = ["ClusterError", "ModelError", "RecordError", "TaggerError", "ThemeError"]
 
 
 class TaggerError(ValueError):
@@ -26,3 +27,7 @@ class ThemeError(TaggerError):
 
 class ModelError(TaggerError):
     """A saved model cannot be read, written or applied."""
+
+
+class ClusterError(TaggerError):
+    """A cluster cannot be reached or used."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagger.definitions import DEFINITIONS, WITHOUT_INTERVAL
+from tagger.figures import Evaluation, ThemeFigures
 from tagger.intervals import (
     Figure,
     bootstrap_figure,
@@ -18,22 +18,17 @@ from tagger.intervals import (
 )
 from tagger.labels import Labels
 from tagger.metrics import (
-    DEFINITIONS,
-    WITHOUT_INTERVAL,
     Flags,
     Scores,
     check_arrays,
     decision_figures,
     probability_figures,
     tags_given,
+    theme_trials,
     trials,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = [
-    "DEFINITIONS",
     "Evaluation",
     "Figure",
     "ThemeFigures",
@@ -42,101 +37,9 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ThemeFigures:
-    """How good one theme is.
-
-    Parameters
-    ----------
-    theme : str
-        Theme id.
-    support, given, right, unsure : int
-        Records that have the label, that were given the tag, that have both,
-        and that are left out because the label is not known.
-    precision, recall, f1, average_precision : Figure
-        See `DEFINITIONS`.
-    """
-
-    theme: str
-    support: int
-    given: int
-    right: int
-    unsure: int
-    precision: Figure
-    recall: Figure
-    f1: Figure
-    average_precision: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """All figures of one set of decisions on one set of labelled records.
-
-    Parameters
-    ----------
-    n_records, n_labels, n_unlabelled, n_unsure, n_abstained : int
-        Records; labels; records that rightly have no label; record-theme pairs
-        left out as unsure; records abstained from, which count as given no tag.
-    themes : tuple of ThemeFigures
-        In column order.
-    overall : dict of str to Figure
-        By the names of `DEFINITIONS`.
-    baselines : dict of str to dict of str to float
-        Figures of simpler ways to decide on the same records.
-    n_boot, seed : int
-        Resamples behind the intervals, and their random seed.
-    """
-
-    n_records: int
-    n_labels: int
-    n_unlabelled: int
-    n_unsure: int
-    n_abstained: int
-    themes: tuple[ThemeFigures, ...]
-    overall: dict[str, Figure]
-    baselines: dict[str, dict[str, float]]
-    n_boot: int
-    seed: int
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the figures of the themes as a pandas table, one row a theme."""
-        import pandas as pd
-
-        names = ("precision", "recall", "f1", "average_precision")
-        rows = {
-            t.theme: {"labels": t.support, "given": t.given}
-            | {name: getattr(t, name).value for name in names}
-            for t in self.themes
-        }
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("theme")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; undefined figures are None."""
-        names = ("precision", "recall", "f1", "average_precision")
-        counts = ("support", "given", "right", "unsure")
-        return {
-            "records": self.n_records,
-            "labels": self.n_labels,
-            "records_without_label": self.n_unlabelled,
-            "unsure_pairs": self.n_unsure,
-            "abstained": self.n_abstained,
-            "overall": {name: fig.to_dict() for name, fig in self.overall.items()},
-            "themes": [
-                {"theme": t.theme}
-                | {name: getattr(t, name) for name in counts}
-                | {name: getattr(t, name).to_dict() for name in names}
-                for t in self.themes
-            ],
-            "baselines": {
-                name: {
-                    key: None if np.isnan(value) else value
-                    for key, value in figures.items()
-                }
-                for name, figures in self.baselines.items()
-            },
-            "interval": {"level": 0.95, "resamples": self.n_boot, "seed": self.seed},
-            "definitions": DEFINITIONS,
-        }
+# Labels of a theme below which a figure is given no interval: of one record, none
+# holds the truth in 19 of 20 cases but the whole of [0, 1].
+_LEAST_LABELS = {"recall": 2, "f1": 1, "average_precision": 2}
 
 
 def evaluate(
@@ -180,7 +83,8 @@ def evaluate(
     -------
     Evaluation
         Every figure with its 95 % interval from a bootstrap over records, except
-        the calibration error, which has none (see `DEFINITIONS`).
+        the calibration error, which has none (see `DEFINITIONS`), recall and
+        average precision of a theme with one label, and F1 of one without any.
 
     Raises
     ------
@@ -206,7 +110,7 @@ def evaluate(
     more_per_theme, more_overall = probability_figures(y, P, weights)
     per_theme |= more_per_theme
     overall |= more_overall
-    overall["coverage"] = weights @ judged / len(y)
+    overall["coverage"] = weights @ judged / weights.sum(axis=1)
     return Evaluation(
         n_records=len(y),
         n_labels=int((y == 1).sum()),
@@ -251,23 +155,18 @@ def overall_figures(
             continue
         if name in WITHOUT_INTERVAL:
             found[name] = Figure(float(draws[name][0]))
-        elif name == "precision_at_3":
-            found[name] = mean_figure(draws[name])
-        else:
-            kind = name.removeprefix("macro_")
-            unseen = 0.0
-            if name != kind and per_theme is not None:
-                unseen = unseen_variance(per_theme[kind], own * _trials(kind, y, given))
-            n = own * trials(name, y, given)
-            found[name] = bootstrap_figure(draws[name], n, unseen)
+            continue
+        n = own * trials(name, y, given)
+        if name == "precision_at_3":
+            found[name] = mean_figure(draws[name], n, step=1 / 3)
+            continue
+        kind = name.removeprefix("macro_")
+        unseen = 0.0
+        if name != kind and per_theme is not None:
+            each = own * theme_trials(kind, y, given)
+            unseen = unseen_variance(per_theme[kind], each)
+        found[name] = bootstrap_figure(draws[name], n, unseen)
     return found
-
-
-def _trials(kind: str, y: Labels, given: Flags) -> Scores:
-    """Count the trials behind a figure of each theme: tags, labels or both."""
-    label = y == 1
-    every = {"precision": given, "f1": given | label}.get(kind, label)
-    return np.asarray(every.sum(axis=0), np.float64)
 
 
 def _independent(units: NDArray[np.int64] | None) -> float:
@@ -288,12 +187,14 @@ def _theme_figures(
     right, unsure = (given & label).sum(axis=0), (y < 0).sum(axis=0)
 
     def figure(name: str, j: int) -> Figure:
-        n = float(own * _trials(name, y, given)[j])
+        n = float(own * theme_trials(name, y, given)[j])
         value, unseen = float(draws[name][0, j]), 0.0
+        if support[j] < _LEAST_LABELS.get(name, 0):
+            return Figure(value)
         if name == "average_precision" and n:
             # Of few labels, a lucky ranking hides how it could have been: chosen
             # by simulation (`experiments/intervals`).
-            unseen = value * (1 - value) / (12 * n)
+            unseen = value * (1 - value) / (16 * max(n, 20))
         return bootstrap_figure(draws[name][:, j], n, unseen)
 
     return tuple(

@@ -27,6 +27,7 @@ __all__ = [
     "TITLE_WEIGHT",
     "Document",
     "Events",
+    "Phrases",
     "Rows",
     "Vocabulary",
     "find",
@@ -263,6 +264,24 @@ class Vocabulary:
         length = np.sqrt(counts.row_sums(values**2))
         values = values / np.repeat(length, np.diff(counts.indptr))
         return Rows(counts.indptr, counts.columns, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The keyword phrases of a model.
+
+    Parameters
+    ----------
+    codes : uint64 ndarray of shape (n_phrases,)
+        Ascending n-gram codes.
+    prefixes : uint64 ndarray
+        Ascending codes of the beginnings of phrases longer than `NGRAM`.
+    weights : float ndarray of shape (n_phrases, n_themes)
+    """
+
+    codes: Codes
+    prefixes: Codes
+    weights: NDArray[np.floating]
 
 
 def tally(events: Events, columns: NDArray[np.int64], n_documents: int) -> Rows:

@@ -16,7 +16,15 @@ from tagger.errors import ModelError
 from tagger.minhash import Sketches, near_pairs, similarity, sketch
 from tagger.records import Record, identity_keys
 
-__all__ = ["Fingerprints", "Overlap", "find_overlap", "fingerprints", "group_ids"]
+__all__ = [
+    "Fingerprints",
+    "Overlap",
+    "find_overlap",
+    "fingerprints",
+    "group_ids",
+    "groups_of",
+    "join_fingerprints",
+]
 
 Kind = Literal["exact", "same paper", "near-duplicate"]
 
@@ -141,6 +149,25 @@ def fingerprints(records: Sequence[Record]) -> Fingerprints:
     )
 
 
+def join_fingerprints(parts: Sequence[Fingerprints]) -> Fingerprints:
+    """Put the fingerprints of parts of the records one behind the other."""
+    starts = np.cumsum([0, *(len(part.ids) for part in parts)])
+    rows = [
+        part.key_rows + np.int32(start)
+        for part, start in zip(parts, starts[:-1], strict=True)
+    ]
+    return Fingerprints(
+        ids=tuple(name for part in parts for name in part.ids),
+        keys=np.concatenate([part.keys for part in parts]),
+        key_rows=np.concatenate(rows),
+        exact=np.concatenate([part.exact for part in parts]),
+        sketches=Sketches(
+            np.concatenate([part.sketches.trigrams for part in parts]),
+            np.concatenate([part.sketches.minima for part in parts]),
+        ),
+    )
+
+
 def group_ids(records: Sequence[Record]) -> NDArray[np.int64]:
     """Give each record the number of its paper, versions and near-copies alike.
 
@@ -165,11 +192,15 @@ def group_ids(records: Sequence[Record]) -> NDArray[np.int64]:
     >>> group_ids([Record(id=name) for name in names])
     array([0, 1, 0])
     """
+    return groups_of(fingerprints(records))
+
+
+def groups_of(prints: Fingerprints) -> NDArray[np.int64]:
+    """Give each record its group; see `group_ids`."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    prints = fingerprints(records)
-    n = len(records)
+    n = len(prints.ids)
     # Records and keys are the nodes: records that share a key are connected.
     distinct, key = np.unique(prints.keys, return_inverse=True)
     near = [(a, b) for a, b, _ in near_pairs(prints.sketches, prints.sketches)]

@@ -149,13 +149,19 @@ def unseen_variance(draws: NDArray[np.float64], trials: NDArray[np.float64]) -> 
     return extra / 3 / max(len(themes), 1) ** 2
 
 
-def mean_figure(draws: NDArray[np.float64]) -> Figure:
+def mean_figure(draws: NDArray[np.float64], trials: float, step: float) -> Figure:
     """Give a mean in [0, 1] that is no share of trials its interval.
 
     Parameters
     ----------
     draws : ndarray of shape (1 + n_boot,)
         The mean under each of `weightings`; NaN where undefined.
+    trials : float
+        Records behind the mean.
+    step : float
+        What two records differ in at least, if they differ. Two records as far
+        off, one to each side, are thought to have been missed: a handful of equal
+        ones is no proof that all are equal.
 
     References
     ----------
@@ -165,12 +171,11 @@ def mean_figure(draws: NDArray[np.float64]) -> Figure:
     value, sample = float(draws[0]), draws[1:][~np.isnan(draws[1:])]
     if np.isnan(value) or not len(sample):
         return Figure(value)
-    spread = float(sample.std())
-    if not spread:
-        return Figure(value, value, value)
-    skew = float(((sample - sample.mean()) ** 3).mean()) / spread**3
-    middle = value + spread * skew * (1 + 2 * _Z**2) / 6
-    low, high = max(middle - _Z * spread, 0.0), min(middle + _Z * spread, 1.0)
+    variance, missed = float(sample.var()), 2 * step**2 / (trials * (trials + 2))
+    third = float(((sample - sample.mean()) ** 3).mean())
+    lean = third / variance * (1 + 2 * _Z**2) / 6 if variance else 0.0
+    half = _Z * float(np.sqrt(variance + missed))
+    low, high = max(value + lean - half, 0.0), min(value + lean + half, 1.0)
     return Figure(value, min(low, value), max(high, value))
 
 

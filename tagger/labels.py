@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tagger.errors import RecordError
 from tagger.records import Record
 
-__all__ = ["Labels", "label_matrix", "labelled"]
+__all__ = ["Labels", "check_one_theme", "label_matrix", "labelled"]
 
 Labels = NDArray[np.int8]
 
@@ -72,6 +72,36 @@ def label_matrix(records: Sequence[Record], theme_ids: Sequence[str]) -> Labels:
         y[row, [column[theme] for theme in record.themes]] = 1
         y[row, [column[theme] for theme in record.unsure]] = -1
     return y
+
+
+def check_one_theme(records: Sequence[Record]) -> None:
+    """Refuse labels that contradict "every record has exactly one theme".
+
+    Parameters
+    ----------
+    records : sequence of Record
+        Those without labels, and those of no theme that have an unsure one, are
+        passed over.
+
+    Raises
+    ------
+    RecordError
+        If a record has several themes or none; the first few are named.
+    """
+    wrong = [
+        f"{_where(record)} has {', '.join(record.themes) or 'none'}"
+        for record in records
+        if record.themes is not None
+        and len(record.themes) != 1
+        and (record.themes or not record.unsure)
+    ]
+    if wrong:
+        more = f"; and {len(wrong) - 3:,} more" if len(wrong) > 3 else ""
+        raise RecordError(
+            f"{len(wrong):,} of {len(records):,} records do not have exactly one "
+            f"theme, as 'exclusive' promises: {'; '.join(wrong[:3])}{more}. Give each "
+            "of them one theme, leave them out, or do not ask for 'exclusive'."
+        )
 
 
 def _where(record: Record) -> str:

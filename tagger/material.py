@@ -9,15 +9,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagger.counts import Counts, count_ngrams, join_counts
 from tagger.errors import ThemeError
-from tagger.features import Document, only, read_document
-from tagger.fingerprints import group_ids
-from tagger.keywords import KeywordMatcher
+from tagger.features import TITLE_WEIGHT, Events, find, read_document, read_events
+from tagger.fingerprints import (
+    Fingerprints,
+    fingerprints,
+    groups_of,
+    join_fingerprints,
+)
+from tagger.keywords import (
+    KeywordMatcher,
+    PhraseTable,
+    keyword_scores,
+    phrase_table,
+)
 from tagger.labels import Labels, label_matrix
 from tagger.records import Record
 from tagger.themes import Theme
 
-__all__ = ["Material", "prepare"]
+__all__ = ["Material", "prepare", "read"]
+
+_Texts = tuple[Counts, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+# Records that are read together: their n-grams fit the memory many times over.
+_BLOCK = 1024
+# Up to so many records, spaCy's matcher says where keywords stand; more are
+# scored by n-gram codes, which give the same and take a fiftieth of the time.
+_BY_MATCHER = 20_000
+# Records that are worth a process of their own to take the fingerprints of.
+_SHARE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +53,8 @@ class Material:
         At least one.
     y : int8 ndarray of shape (n_records, n_themes)
         1 label, 0 not, -1 unsure.
-    documents : list of Document
-        Their tokens.
+    counts : Counts
+        Of their n-grams.
     scores : float64 ndarray of shape (n_records, n_themes)
         Of the themes' keywords; see `tagger.keywords.KeywordMatcher.scores`.
     abstract_scores, title_scores : float64 ndarray of the same shape
@@ -45,7 +66,7 @@ class Material:
     records: list[Record]
     themes: tuple[Theme, ...]
     y: Labels
-    documents: list[Document]
+    counts: Counts
     scores: NDArray[np.float64]
     abstract_scores: NDArray[np.float64]
     title_scores: NDArray[np.float64]
@@ -58,12 +79,11 @@ class Material:
 
     def part(self, rows: NDArray[np.integer[Any]]) -> Material:
         """Give the records at some rows, in that order."""
-        at = rows.tolist()
         return Material(
-            [self.records[i] for i in at],
+            [self.records[i] for i in rows.tolist()],
             self.themes,
             self.y[rows],
-            [self.documents[i] for i in at],
+            self.counts.part(rows),
             self.scores[rows],
             self.abstract_scores[rows],
             self.title_scores[rows],
@@ -71,8 +91,17 @@ class Material:
         )
 
 
-def prepare(records: Sequence[Record], themes: Sequence[Theme]) -> Material:
-    """Read the labelled ones of some records.
+def prepare(
+    records: Sequence[Record], themes: Sequence[Theme], *, jobs: int = 1
+) -> Material:
+    """Read the labelled ones of some records; see `read`."""
+    return read(records, themes, jobs=jobs)[0]
+
+
+def read(
+    records: Sequence[Record], themes: Sequence[Theme], *, jobs: int = 1
+) -> tuple[Material, Fingerprints]:
+    """Read the labelled ones of some records, and take their fingerprints.
 
     Parameters
     ----------
@@ -80,6 +109,8 @@ def prepare(records: Sequence[Record], themes: Sequence[Theme]) -> Material:
         Those without labels (``themes`` is None) are passed over.
     themes : sequence of Theme
         At least one.
+    jobs : int, default=1
+        Parts that are read side by side; does not change what is read.
 
     Raises
     ------
@@ -92,15 +123,64 @@ def prepare(records: Sequence[Record], themes: Sequence[Theme]) -> Material:
         raise ThemeError("There is no theme to learn; a theme file needs at least 1.")
     learned = [record for record in records if record.themes is not None]
     y = label_matrix(learned, [theme.id for theme in themes])
-    documents = [read_document(record) for record in learned]
-    scores = [np.zeros((0, len(themes)))] * 3
-    if documents:
-        matcher = KeywordMatcher(themes)
-        abstracts = [only(document, title=False) for document in documents]
-        titles = [only(document, title=True) for document in documents]
-        scores = [matcher.scores(part) for part in (documents, abstracts, titles)]
-    groups = group_ids(learned)
-    whole, abstract, title = scores
-    return Material(
-        learned, tuple(themes), y, documents, whole, abstract, title, groups
+    counts, *scores = _read_texts(learned, phrase_table(themes), jobs)
+    if 0 < len(learned) <= _BY_MATCHER:
+        documents = [read_document(record) for record in learned]
+        scores = list(KeywordMatcher(themes).scores_by_field(documents))
+    whole, abstracts, titles = scores
+    prints = _fingerprints(learned, jobs)
+    groups = groups_of(prints)
+    return (
+        Material(learned, tuple(themes), y, counts, whole, abstracts, titles, groups),
+        prints,
     )
+
+
+def _read_texts(records: Sequence[Record], phrases: PhraseTable, jobs: int) -> _Texts:
+    """Do what `_read_block` does, block by block."""
+    from joblib import Parallel, delayed
+
+    # An empty block stands for no record at all.
+    starts = range(0, max(len(records), 1), _BLOCK)
+    blocks = Parallel(n_jobs=jobs, prefer="threads")(
+        delayed(_read_block)(records[start : start + _BLOCK], phrases)
+        for start in starts
+    )
+    counts, *scores = zip(*blocks, strict=True)
+    whole, abstract, title = (np.concatenate(parts) for parts in scores)
+    return join_counts(counts), whole, abstract, title
+
+
+def _read_block(records: Sequence[Record], phrases: PhraseTable) -> _Texts:
+    """Give counts, and keyword scores of the whole, the abstracts, the titles."""
+    n = len(records)
+    events = read_events(records, phrases.prefixes)
+    hits = _some(events, find(phrases.codes, events.codes) >= 0)
+    in_title = hits.weights == TITLE_WEIGHT
+    return (
+        count_ngrams(events, n),
+        keyword_scores(hits, phrases, n),
+        keyword_scores(_some(hits, ~in_title), phrases, n),
+        keyword_scores(_some(hits, in_title), phrases, n),
+    )
+
+
+def _some(events: Events, mask: NDArray[np.bool_]) -> Events:
+    return Events(
+        events.rows[mask],
+        events.codes[mask],
+        events.weights[mask],
+        events.first[mask],
+        events.last[mask],
+    )
+
+
+def _fingerprints(records: Sequence[Record], jobs: int) -> Fingerprints:
+    from joblib import Parallel, delayed
+
+    starts = range(0, max(len(records), 1), _SHARE)
+    # Python code holds the interpreter's lock: threads would wait for each other.
+    parts = Parallel(n_jobs=min(jobs, len(starts)))(
+        delayed(fingerprints)(records[start : start + _SHARE]) for start in starts
+    )
+    return join_fingerprints(list(parts))

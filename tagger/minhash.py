@@ -55,8 +55,9 @@ def sketch(texts: Sequence[Sequence[str]]) -> Sketches:
     shift = rng.integers(high, size=MINIMA, dtype=np.uint64)
     trigrams = np.zeros(len(texts), dtype=np.int32)
     minima = np.zeros((len(texts), MINIMA), dtype=np.uint8)
+    codes = _Codes()
     for row, words in enumerate(texts):
-        grams = _trigrams(words)
+        grams = _trigrams([codes[word] for word in words])
         trigrams[row] = len(grams)
         if len(grams):
             values = (factor[:, None] * grams + shift[:, None]) >> np.uint64(32)
@@ -116,9 +117,16 @@ def near_pairs(a: Sketches, b: Sketches) -> Iterator[tuple[int, int, float]]:
                 yield row, other, value
 
 
-def _trigrams(words: Sequence[str]) -> NDArray[np.uint64]:
-    """Hashes of the distinct word trigrams of a text."""
-    codes = [zlib.crc32(w.encode("utf-8", "surrogatepass")) for w in words]
+class _Codes(dict[str, int]):
+    """Hashes of words, each computed once."""
+
+    def __missing__(self, word: str) -> int:
+        code = self[word] = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+        return code
+
+
+def _trigrams(codes: Sequence[int]) -> NDArray[np.uint64]:
+    """Hashes of the distinct trigrams of the words that have these codes."""
     code = np.array(codes, dtype=np.uint64)
     if len(code) < 3:
         return code[:0]

@@ -45,7 +45,7 @@ def draw_pictures(report: Mapping[str, Any]) -> dict[str, Any]:
         "themes": picture(
             lambda axes: _draw_themes(axes, figures, names),
             "F1 of each theme with its 95 % interval",
-            height=0.6 + 0.25 * len(figures),
+            height=0.6 + 0.27 * len(figures),
         ),
         "reliability": picture(
             lambda axes: _draw_reliability(axes, report["reliability"]),

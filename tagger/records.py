@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tagger.errors import RecordError
@@ -40,7 +40,7 @@ _ID_FIELDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Record:
     """A paper, as every part of the package behind the readers sees it.
 
@@ -91,6 +91,49 @@ class Record:
     sources: tuple[str, ...] = ()
     line: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        title: str = "",
+        abstract: str = "",
+        themes: tuple[str, ...] | None = None,
+        unsure: tuple[str, ...] = (),
+        year: int | None = None,
+        authors: tuple[str, ...] = (),
+        authors_cut: bool = False,
+        subject: str | None = None,
+        venue: str | None = None,
+        doi: str | None = None,
+        sources: tuple[str, ...] = (),
+        line: int | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        # Frozen, a field is set by a call; for as long as all are filled in, this
+        # is an object that is open, which takes a third of the time.
+        record: Any = self
+        kind = record.__class__
+        object.__setattr__(record, "__class__", _OpenRecord)
+        record.id = id
+        record.title = title
+        record.abstract = abstract
+        record.themes = themes
+        record.unsure = unsure
+        record.year = year
+        record.authors = authors
+        record.authors_cut = authors_cut
+        record.subject = subject
+        record.venue = venue
+        record.doi = doi
+        record.sources = sources
+        record.line = line
+        record.extra = {} if extra is None else extra
+        record.__class__ = kind
+
+
+class _OpenRecord:
+    __slots__ = tuple(each.name for each in fields(Record))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +202,18 @@ def make_record(
 
     def text(name: str) -> str:
         """Return a field's text, with what cannot be printed replaced."""
-        cleaned, changed = clean_text(as_text(known.get(name), name, where))
+        value = known.get(name)
+        if value is None:
+            return ""
+        if type(value) is not str:
+            value = as_text(value, name, where)
+        cleaned, changed = clean_text(value)
         if changed:
             seen.add("with control characters or broken Unicode, replaced")
         if len(cleaned) > MAX_TEXT:
             seen.add(f"with a text over {MAX_TEXT:,} characters, truncated")
-        return cleaned[:MAX_TEXT]
+            return cleaned[:MAX_TEXT]
+        return cleaned
 
     year = as_year(known.get("year"))
     if year is None and not is_missing(known.get("year")) and known["year"] != "":
@@ -251,18 +300,18 @@ def _sorted_fields(
     fields: Mapping[str, Any], mapping: NameTable, seen: set[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return values by field of a record, and the rest under its own name."""
-    ranked: dict[str, list[tuple[bool, int, str]]] = defaultdict(list)
-    extra: dict[str, Any] = {}
+    best: dict[str, tuple[bool, int, str]] = {}
+    extra = dict(fields)
     for name, value in fields.items():
         if isinstance(value, float) and is_missing(value):
             seen.add("with a NaN, read as missing")
-            value = None
-        extra[name] = value
+            extra[name] = value = None
         if target := mapping.get(plain_name(name)):
-            empty = value is None or value == ""
-            ranked[target[0]].append((empty, target[1], name))
-    # The preferred name wins, but not when it is empty and another is not.
-    known = {target: extra.pop(min(names)[2]) for target, names in ranked.items()}
+            # The preferred name wins, but not when it is empty and another is not.
+            found = (value is None or value == "", target[1], name)
+            if target[0] not in best or found < best[target[0]]:
+                best[target[0]] = found
+    known = {target: extra.pop(name) for target, (_, _, name) in best.items()}
     return known, extra
 
 

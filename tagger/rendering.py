@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tagger.comparison import Comparison
+from tagger.definitions import FEW_LABELS, SMALLER_IS_BETTER
 from tagger.evaluation import Evaluation
 from tagger.pictures import draw_pictures
 
@@ -101,10 +102,15 @@ def format_table(evaluation: Evaluation) -> str:
         cells += [row[c].rjust(width[c]) for c in (1, 2)]
         cells += [row[c].ljust(width[c]) for c in range(3, len(row))]
         lines.append("  ".join(cells).rstrip())
+    few = [t.theme for t in e.themes if t.support < FEW_LABELS]
+    if few:
+        lines += ["", f"fewer than {FEW_LABELS} labels, too few to tell: "]
+        lines[-1] += ", ".join(few) if len(few) <= 8 else f"{len(few)} themes"
     lines.append("")
     wide = max(len(name) for name in e.overall)
     lines += [
-        f"{name.ljust(wide)}  {_cell(fig.to_dict())}" for name, fig in e.overall.items()
+        f"{name.ljust(wide)}  {_cell(figure.to_dict(), _digits(name))}"
+        for name, figure in e.overall.items()
     ]
     lines.append("")
     wide = max(len(name) for name in e.baselines) + len("baseline: ")
@@ -144,7 +150,8 @@ def format_comparison(comparison: Comparison) -> str:
     wide = max(len(name) for name in (*comparison.differences, *comparison.themes))
     for name, figure in comparison.differences.items():
         share = f"better in {100 * comparison.better[name]:.0f} % of resamples"
-        lines.append(f"{name.ljust(wide)}  {_cell(figure.to_dict())}  {share}")
+        cell = _cell(figure.to_dict(), _digits(name))
+        lines.append(f"{name.ljust(wide)}  {cell}  {share}")
     certain = {t: f for t, f in comparison.themes.items() if f.low > 0 or f.high < 0}
     lines += ["", f"F1 of themes that differ: {len(certain)}"]
     lines += [f"{t.ljust(wide)}  {_cell(f.to_dict())}" for t, f in certain.items()]
@@ -180,10 +187,17 @@ def _render(name: str, report: Mapping[str, Any], **more: Any) -> str:
         lstrip_blocks=True,
     )
     page.filters |= {"figure": _figure, "marked": _marked, "cell": _cell}
-    overall = report["evaluation"]["overall"]
+    themes, overall = (report["evaluation"][key] for key in ("themes", "overall"))
     named = [(key, _title(key), overall[key]) for key in overall]
     return page.get_template(name).render(
-        r=report, e=report["evaluation"], overall=named, title_of=_title, **more
+        r=report,
+        e=report["evaluation"],
+        overall=named,
+        title_of=_title,
+        digits_of=_digits,
+        few=[t["theme"] for t in themes if t["support"] < FEW_LABELS],
+        few_labels=FEW_LABELS,
+        **more,
     )
 
 
@@ -194,6 +208,11 @@ def _title(name: str) -> str:
     return words[0].upper() + words[1:]
 
 
+def _digits(name: str) -> int:
+    """Digits to show of a figure; those that are small when good get one more."""
+    return 4 if name in SMALLER_IS_BETTER else 3
+
+
 def _figure(number: float | None, digits: int = 3) -> str:
     if number is None or np.isnan(number):
         return "-"
@@ -201,12 +220,12 @@ def _figure(number: float | None, digits: int = 3) -> str:
     return f"{round(number, digits) + 0.0:.{digits}f}"
 
 
-def _cell(figure: Mapping[str, float | None]) -> str:
+def _cell(figure: Mapping[str, float | None], digits: int = 3) -> str:
     """Write a figure and its interval, where there is one."""
-    if figure["low"] is None:
-        return _figure(figure["value"])
-    low, high = _figure(figure["low"]), _figure(figure["high"])
-    return f"{_figure(figure['value'])} [{low}, {high}]"
+    value, low, high = (
+        _figure(figure[key], digits) for key in ("value", "low", "high")
+    )
+    return value if figure["low"] is None else f"{value} [{low}, {high}]"
 
 
 def _marked(text: str, field: str, wrong: Sequence[Mapping[str, Any]]) -> Any:

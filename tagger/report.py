@@ -13,10 +13,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tagger.comparison import Comparison, GroupFigures
+from tagger.comparison import Comparison
 from tagger.curves import coverage_curve, precision_recall_curves, reliability_curve
 from tagger.evaluation import Evaluation
 from tagger.fingerprints import Overlap
+from tagger.groups import GroupFigures
 from tagger.labels import Labels
 from tagger.metrics import Flags, Scores, tags_given
 from tagger.mistakes import (

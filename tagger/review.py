@@ -2,131 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tagger.baselines import count_words, keyword_rules, tfidf_logistic
-from tagger.comparison import Comparison, GroupFigures, compare, evaluate_groups
-from tagger.errors import ModelError, RecordError
-from tagger.evaluation import Evaluation
-from tagger.fingerprints import Overlap
-from tagger.heldout import (
-    Answers,
-    Part,
-    SplitPlan,
-    ask,
-    cross_validate,
-    learning_curve,
-    make_parts,
+from tagger.answers import Answers
+from tagger.baselines import (
+    LEARNED,
+    RULES,
+    keyword_rules,
+    simple_decisions,
+    simple_folds,
 )
+from tagger.comparison import Comparison, compare
+from tagger.errors import ModelError, RecordError
+from tagger.findings import Findings
+from tagger.fingerprints import Overlap
+from tagger.heldout import ask, cross_validate, learning_curve
+from tagger.labels import check_one_theme
 from tagger.material import Material, prepare
 from tagger.metrics import Flags
 from tagger.model import Tagger
+from tagger.plans import SplitPlan, describe_parts, make_parts, usual_plan
 from tagger.records import Record
-from tagger.report import build_report
 from tagger.seen import seen_in_training
-from tagger.splits import field_values, multilabel_folds
+from tagger.splits import multilabel_folds
 from tagger.themes import Theme
 from tagger.training import Settings
 
-__all__ = ["Review", "review_model", "review_split"]
-
-LEARNED = "TF-IDF + logistic regression"
-GROUP_FIELDS = ("year", "source", "venue", "subject", "length")
-# Smaller groups say nothing; more rows are not read.
-LEAST_IN_GROUP = 10
-MOST_GROUPS = 20
-
-
-@dataclass(frozen=True)
-class Review:
-    """All that was found out about a model or a way to train one.
-
-    Parameters
-    ----------
-    answers : Answers
-        Of the records that count.
-    evaluation : Evaluation
-        Of `answers`, with its baselines.
-    split : str
-        Sentences on which records were tested and how.
-    seed : int
-    overlaps : tuple of Overlap
-        Records that a model was trained on; not among `answers`.
-    flattered : Evaluation or None
-        Figures with the overlaps, where they were asked for.
-    comparison : Comparison or None
-        With another model or setting, which is its first.
-    learning_curve : list of dict
-    out_of_fold : bool
-        True where every answer comes from a model trained on part of the records.
-    """
-
-    answers: Answers
-    evaluation: Evaluation
-    split: str
-    seed: int
-    overlaps: tuple[Overlap, ...] = ()
-    flattered: Evaluation | None = None
-    comparison: Comparison | None = None
-    learning_curve: Sequence[Mapping[str, float]] = ()
-    out_of_fold: bool = False
-
-    def groups(self) -> dict[str, tuple[GroupFigures, ...]]:
-        """Measure the answers by part, year, source, venue, subject and length."""
-        a = self.answers
-        found = {}
-        for field in ("part tested", *GROUP_FIELDS):
-            values = _worth_showing(
-                [(a.parts[i],) for i in a.model_of.tolist()]
-                if field == "part tested"
-                else [_group_values(record, field) for record in a.records]
-            )
-            if len({value for own in values for value in own}) > 1:
-                found[field] = evaluate_groups(
-                    a.y,
-                    a.given,
-                    values,
-                    abstained=a.abstained,
-                    units=a.units,
-                    seed=self.seed,
-                )
-        return found
-
-    def report(self, *, title: str, made: Mapping[str, Any]) -> dict[str, Any]:
-        """Gather everything as plain JSON values; see `tagger.report`."""
-        a = self.answers
-        flattered = self.flattered
-        return build_report(
-            a.records,
-            a.theme_ids,
-            a.y,
-            a.P,
-            a.given,
-            self.evaluation,
-            title=title,
-            split=self.split,
-            names={theme.id: theme.name for theme in a.models[0].themes},
-            thresholds=a.thresholds().tolist(),
-            abstained=a.abstained,
-            explain=a.explain,
-            groups=self.groups(),
-            overlaps=self.overlaps,
-            seen=None
-            if flattered is None
-            else {
-                "records": flattered.n_records,
-                "overall": flattered.to_dict()["overall"],
-            },
-            comparison=self.comparison,
-            learning_curve=self.learning_curve,
-            out_of_fold=self.out_of_fold,
-            made=made,
-        )
+__all__ = ["review_model", "review_split"]
 
 
 def review_model(
@@ -137,7 +42,7 @@ def review_model(
     names: tuple[str, str] = ("the other model", "this model"),
     keep_seen: bool = False,
     seed: int = 0,
-) -> Review:
+) -> Findings:
     """Score a saved model on the labelled ones of some records.
 
     Parameters
@@ -183,13 +88,10 @@ def review_model(
             "flatter it and say nothing about new papers."
         )
     material = prepare(answers.records, model.themes)
-    baselines = {"keyword rules": keyword_rules(material.scores)}
-    learned = _learned_here(material, seed)
-    if learned is not None:
-        baselines[f"{LEARNED} (5-fold on these records)"] = learned
-    return Review(
+    answers = replace(answers, baselines=_simple_here(material, seed))
+    return Findings(
         answers,
-        answers.evaluate(baselines=baselines, seed=seed),
+        answers.evaluate(seed=seed),
         split,
         seed,
         overlaps,
@@ -201,7 +103,7 @@ def review_model(
 def review_split(
     records: Sequence[Record],
     themes: Sequence[Theme],
-    plan: SplitPlan,
+    plan: SplitPlan | None = None,
     *,
     repeat: int = 1,
     settings: Settings | None = None,
@@ -212,15 +114,16 @@ def review_split(
     seed: int = 0,
     jobs: int = 1,
     progress: Callable[[str], None] | None = None,
-) -> Review:
+) -> Findings:
     """Train and test on the labelled ones of some records.
 
     Parameters
     ----------
     records : sequence of Record
     themes : sequence of Theme
-    plan : SplitPlan
-        From `tagger.heldout.read_split`.
+    plan : SplitPlan, optional
+        From `tagger.plans.read_split`; five folds by default, fewer if there are
+        fewer papers.
     repeat : int, default=1
         How often folds or a held-out part are drawn.
     settings : Settings, optional
@@ -241,9 +144,13 @@ def review_split(
     ModelError
         If the other model has other themes.
     RecordError
-        If the records cannot be split so, or a label is no theme.
+        If the records cannot be split so, a label is no theme, or `exclusive` is
+        True and a record has not one theme.
     """
     material = prepare(records, themes)
+    if exclusive:
+        check_one_theme(material.records)
+    plan = plan or usual_plan(material)
     parts = make_parts(plan, material, seed=seed, repeat=repeat)
     answers = cross_validate(
         material,
@@ -254,7 +161,8 @@ def review_split(
         jobs=jobs,
         progress=progress,
     )
-    baselines = _baselines(material, parts)
+    baselines = simple_decisions(material, [(p.train, p.test) for p in parts])
+    answers = replace(answers, baselines=baselines)
     curve = (
         learning_curve(material, parts[0], answers, seed=seed, jobs=jobs)
         if with_curve
@@ -277,11 +185,10 @@ def review_split(
                 "nothing can be compared; give other records, or another model."
             )
         answers = answers.select(fresh)
-        baselines = {name: given[fresh] for name, given in baselines.items()}
-    return Review(
+    return Findings(
         answers,
-        answers.evaluate(baselines=baselines, seed=seed),
-        _sentences(plan, parts, material, repeat, seed),
+        answers.evaluate(seed=seed),
+        describe_parts(plan, parts, len(material.records), repeat, seed),
         seed,
         overlaps,
         None,
@@ -296,19 +203,6 @@ def _fresh(answers: Answers, overlaps: Sequence[Overlap]) -> Flags:
     fresh = np.ones(len(answers.records), dtype=np.bool_)
     fresh[[overlap.row for overlap in overlaps]] = False
     return fresh
-
-
-def _baselines(material: Material, parts: Sequence[Part]) -> dict[str, Flags]:
-    """Decide in simpler ways, learned on the same training records."""
-    rows = np.concatenate([part.test for part in parts])
-    counts = count_words(material.records)
-    learned = [
-        tfidf_logistic(counts, material.y, part.train, part.test) for part in parts
-    ]
-    return {
-        "keyword rules": keyword_rules(material.scores[rows]),
-        LEARNED: np.concatenate(learned),
-    }
 
 
 def _compare(
@@ -341,62 +235,16 @@ def _compare(
     )
 
 
-def _learned_here(material: Material, seed: int) -> Flags | None:
-    """Cross-validate the plain learner on the test records themselves.
+def _simple_here(material: Material, seed: int) -> dict[str, Flags]:
+    """Decide in simpler ways, cross-validated on the test records themselves.
 
     A saved model does not keep its training texts, so that its own data cannot
-    be learned from again. None where there are too few papers for 5 folds.
+    be learned from again. Keyword rules alone where there are too few papers for
+    5 folds.
     """
-    groups = material.groups
-    if len(np.unique(groups)) < 5 or not (material.y == 1).any():
-        return None
-    fold = multilabel_folds(material.y, groups, 5, seed)
-    counts = count_words(material.records)
-    given = np.zeros(material.y.shape, dtype=np.bool_)
-    for f in range(5):
-        train, test = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        given[test] = tfidf_logistic(counts, material.y, train, test)
-    return given
-
-
-def _sentences(
-    plan: SplitPlan, parts: Sequence[Part], material: Material, repeat: int, seed: int
-) -> str:
-    """Say which records were tested and how."""
-    n, tested = len(material.records), {i for p in parts for i in p.test.tolist()}
-    how = {
-        "cv": f"{plan.value}-fold cross-validation, themes spread evenly over the "
-        f"folds, seed {seed}",
-        "holdout": f"{plan.value} of the records held out, themes spread evenly, "
-        f"seed {seed}",
-        "group": f"One value of the field '{plan.value}' left out at a time "
-        f"({len(parts)} values)",
-        "time": f"Trained on records before {plan.value}, tested on {plan.value} "
-        "and later",
-    }[plan.kind]
-    if repeat > 1:
-        how += f", drawn {repeat} times; a record tested more than once is resampled "
-        how += "as one"
-    said = (
-        f"{how}. Each record is judged by a model that learned its words, weights, "
-        "calibration and thresholds without it and without any version or near-copy "
-        "of it."
+    if len(np.unique(material.groups)) < 5 or not (material.y == 1).any():
+        return {RULES: keyword_rules(material.scores)}
+    found = simple_folds(
+        material, multilabel_folds(material.y, material.groups, 5, seed)
     )
-    if len(tested) < n:
-        said += f" {n - len(tested):,} of the {n:,} labelled records are not tested."
-    return said
-
-
-def _group_values(record: Record, field: str) -> tuple[str, ...]:
-    values = field_values(record, field)
-    if field == "subject":  # the first class of several is the main one
-        values = tuple(value.split()[0] for value in values if value.split())
-    return values or ("not given",)
-
-
-def _worth_showing(values: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Keep the largest groups; drop those too small to say anything."""
-    counts = Counter(value for own in values for value in own)
-    large = [v for v, count in counts.most_common() if count >= LEAST_IN_GROUP]
-    kept = set(large[:MOST_GROUPS])
-    return [tuple(value for value in own if value in kept) for own in values]
+    return {RULES: found[RULES], f"{LEARNED} (5-fold on these records)": found[LEARNED]}

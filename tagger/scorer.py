@@ -13,6 +13,7 @@ from tagger.features import (
     NGRAM,
     TITLE_WEIGHT,
     Codes,
+    Phrases,
     Vocabulary,
     leave_to_python,
     saturate,
@@ -31,8 +32,7 @@ class Scorer:
     ----------
     vocabulary : Vocabulary
     weights : float ndarray of shape (n_ngrams, n_themes)
-    phrases : (codes, prefixes, weights)
-        As `tagger.model.Phrases` has them.
+    phrases : Phrases
     intercept : float64 ndarray of shape (n_themes,)
     function_codes : uint64 ndarray
         Codes of the words of running English.
@@ -44,7 +44,7 @@ class Scorer:
         self,
         vocabulary: Vocabulary,
         weights: NDArray[np.floating],
-        phrases: tuple[Codes, Codes, NDArray[np.floating]],
+        phrases: Phrases,
         intercept: NDArray[np.float64],
         function_codes: Codes,
         empty_idf: float,
@@ -59,11 +59,11 @@ class Scorer:
             (
                 _array(vocabulary.codes, np.uint64),
                 _array(vocabulary.idf, np.float64),
-                # Half precision is read as it lies in the file.
+                # Half precision stays what it is; the copy is laid out for the cache.
                 _array(weights, np.float16 if weights.dtype == "f2" else np.float64),
-                _array(phrases[0], np.uint64),
-                _array(phrases[1], np.uint64),
-                _array(phrases[2], np.float64),
+                _array(phrases.codes, np.uint64),
+                _array(phrases.prefixes, np.uint64),
+                _array(phrases.weights, np.float64),
                 _array(intercept, np.float64),
                 _array(function_codes, np.uint64),
                 _array(1.0 + np.log(counts), np.float64),

@@ -231,6 +231,8 @@ def field_values(record: Record, field: str) -> tuple[str, ...]:
     """Return the values of one field of a record as text; empty if missing.
 
     The field ``"length"`` is the number of words of the abstract, in hundreds.
+    ``"source"`` is what the record itself says under that name, else the files it
+    came from. A list has each of its items as a value.
 
     Examples
     --------
@@ -240,8 +242,12 @@ def field_values(record: Record, field: str) -> tuple[str, ...]:
     if field == "length":
         hundreds = min(len(record.abstract.split()) // 100, 3)
         return (("0 to 99", "100 to 199", "200 to 299", "300 or more")[hundreds],)
-    if field in ("source", "sources"):
-        return tuple(dict.fromkeys(record.sources))
-    known = field in ("year", "venue", "subject", "doi")
-    value = getattr(record, field) if known else record.extra.get(field)
-    return () if value is None or value == "" else (str(value),)
+    if field in ("year", "venue", "subject", "doi", "sources"):
+        value: Any = getattr(record, field)
+    elif field == "source":
+        value = record.extra.get("source") or record.sources
+    else:
+        value = record.extra.get(field)
+    every = value if isinstance(value, list | tuple) else [value]
+    kept = (str(item) for item in every if item is not None and item != "")
+    return tuple(dict.fromkeys(kept))

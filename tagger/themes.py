@@ -196,9 +196,8 @@ def _theme(entry: Any, at: int, where: Where) -> Theme:
         )
     keywords = _phrases(entry, "keywords", at, where)
     exclude = _phrases(entry, "not", at, where)
-    wanted = {_fold(keyword) for keyword in keywords}
-    for phrase in exclude:
-        if _fold(phrase) in wanted:
+    for folded, phrase in exclude.items():
+        if folded in keywords:
             raise ThemeError(
                 f"{where(at, 'not', phrase)}: {phrase!r} of theme {name!r} is both a "
                 "keyword and a 'not' phrase; take it out of one of the two lists."
@@ -207,8 +206,8 @@ def _theme(entry: Any, at: int, where: Where) -> Theme:
         id=_id(entry, name, at, where),
         name=name,
         description=_text(entry, "description", at, where),
-        keywords=keywords,
-        exclude=exclude,
+        keywords=tuple(keywords.values()),
+        exclude=tuple(exclude.values()),
         group=_text(entry, "group", at, where),
         parent=_text(entry, "parent", at, where) or None,
     )
@@ -257,7 +256,8 @@ def _text(entry: Mapping[str, Any], key: str, at: int, where: Where) -> str:
 
 def _phrases(
     entry: Mapping[str, Any], key: str, at: int, where: Where
-) -> tuple[str, ...]:
+) -> dict[str, str]:
+    """Give the phrases in file order, each under its folded form."""
     values = entry.get(key, [])
     if not isinstance(values, (list, tuple)):
         raise ThemeError(
@@ -272,7 +272,7 @@ def _phrases(
                 "expected phrases in quotes."
             )
         folded = _fold(value)
-        if not any(c.isalnum() for c in folded):
+        if not folded[:1].isalnum() and not any(c.isalnum() for c in folded):
             raise ThemeError(
                 f"{where(at, key, value)}: {key!r} holds {value!r}, a phrase without a "
                 "letter or digit; take it out."
@@ -283,14 +283,17 @@ def _phrases(
                 f"{seen[folded]!r}; case and hyphens make no difference); "
                 "take one of them out."
             )
-        seen[folded] = value
-    return tuple(" ".join(value.split()) for value in values)
+        seen[folded] = " ".join(value.split())
+    return seen
+
+
+_JOINERS = str.maketrans("-_", "  ")
 
 
 def _fold(phrase: str) -> str:
     """Forget what matching forgets: case, hyphens, runs of blanks."""
     if phrase.isascii():  # nearly all are, and a model is loaded in a moment
-        return " ".join(phrase.lower().replace("-", " ").replace("_", " ").split())
+        return " ".join(phrase.lower().translate(_JOINERS).split())
     plain = unicodedata.normalize("NFKC", phrase).casefold()
     return " ".join(re.sub(r"[-\u2010-\u2015_\s]+", " ", plain).split())
 

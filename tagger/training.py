@@ -2,47 +2,49 @@
 
 One learner from no label to thousands. What the theme file says is the prior:
 the logit ``slope * (keyword score - middle)``, as `Settings` has them. Labels
-move it, through n-grams and through the background's semantic space. Calibration
+move it, through n-grams and through the background's semantic space; records
+without labels add to it what keeps the keywords' company. Calibration
 and thresholds come from out-of-fold logits, and so do the figures a model carries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagger.answers import Answers
 from tagger.background import Background, idf, shipped_background
+from tagger.baselines import RULES, keyword_rules, simple_folds
 from tagger.calibration import Calibration, Target, calibrate, tune_thresholds
-from tagger.classifier import LinearModel, fit_logistic
+from tagger.classifier import LinearModel, fit_logistic, to_scipy
+from tagger.company import Company, learn_company, no_company
+from tagger.counts import Counts
 from tagger.decide import cut
-from tagger.evaluation import Evaluation, evaluate
-from tagger.features import (
-    NGRAM,
-    Codes,
-    Events,
-    Rows,
-    Vocabulary,
-    find,
-    ngram_events,
-    only,
+from tagger.exclusive import (
+    LEAST_RECORDS,
+    ExclusiveModel,
+    compete,
+    fit_exclusive,
+    judged_anyway,
+    sharpen,
+    word_beginnings,
 )
-from tagger.fingerprints import fingerprints
-from tagger.judge import judge, known_pairs, usual_share
-from tagger.material import Material, prepare
-from tagger.model import Phrases, Tagger
+from tagger.features import Codes, Phrases, Vocabulary, find
+from tagger.judge import EMPTY_IDF, FUNCTION_CODES, reasons, usual_share
+from tagger.keywords import phrase_table
+from tagger.material import Material, read
+from tagger.model import Tagger
 from tagger.records import Record
 from tagger.splits import multilabel_folds
-from tagger.text import clean
 from tagger.themes import Theme
-from tagger.tokens import join_codes, phrase_codes
 
 __all__ = [
-    "HeldOut",
     "Settings",
     "learn",
     "train",
@@ -53,8 +55,20 @@ Labels = NDArray[np.int8]
 Floats = NDArray[np.floating[Any]]
 
 
-# A theme's intercept moves with tens of labels, not with the first.
+# A theme's intercept moves with hundreds of labels, not with the first: its
+# penalty, and what is added to it, divided by the number of records.
 _INTERCEPT_PENALTY = 3.0
+_INTERCEPT_CAUTION = 900.0
+# Of many records, so many say what all would: of those with one field alone, of
+# those that have neither a theme's label nor a word of its keywords, and in the
+# folds (see `experiments/scale`).
+_MANY = 20_000
+# Records that are turned into rows at a time.
+_BLOCK = 4096
+# An n-gram that fewer than one record of so many has is too rare to be learned.
+_RAREST = 5_000
+# Records among which TF-IDF with logistic regression is learned to stand beside.
+_SIMPLE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,64 +107,23 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
-    """What the model said of records it had not learned from.
+class _Table:
+    """Everything training needs to know of the labelled records.
 
-    Parameters
-    ----------
-    records : list of Record
-        The labelled ones of importance 1, in input order.
-    y : int8 ndarray of shape (n_records, n_themes)
-    P : float64 ndarray of shape (n_records, n_themes)
-        Each record's by models, calibration and thresholds of other folds.
-    given : bool ndarray of shape (n_records, n_themes)
-    reasons : int8 ndarray of shape (n_records,)
-        As `tagger.judge.judge` gives them.
-    fold : int64 ndarray of shape (n_records,)
+    The first six have a row for every record, then one for the abstract alone
+    and one for the title alone of some.
     """
 
-    records: list[Record]
-    y: Labels
-    P: NDArray[np.float64]
-    given: NDArray[np.bool_]
-    reasons: NDArray[np.int8]
-    fold: NDArray[np.int64]
-
-    def evaluate(self, themes: Sequence[str], seed: int = 0) -> Evaluation:
-        """Score it."""
-        return evaluate(
-            self.y,
-            self.P,
-            self.given,
-            tuple(themes),
-            abstained=self.reasons >= 0,
-            seed=seed,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Features:
-    """Records as the learner sees them."""
-
-    rows: Any  # scipy CSR (n_records, n_ngrams)
-    semantic: NDArray[np.float32]  # (n_records, n_dimensions)
-    prior: NDArray[np.float32]  # (n_records, n_themes), logits
-
-    def part(self, mask: NDArray[np.bool_]) -> _Features:
-        return _Features(self.rows[mask], self.semantic[mask], self.prior[mask])
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Everything training needs to know of the labelled records."""
-
-    whole: _Features
-    abstracts: _Features  # the same records, their abstracts alone
-    titles: _Features  # their titles alone
-    y: Labels
-    importance: Floats  # (n_records, n_themes); 0 leaves a pair out
+    rows: Any  # scipy CSR (n_rows, n_ngrams)
+    semantic: NDArray[np.float32]  # (n_rows, n_dimensions)
+    prior: NDArray[np.float32]  # (n_rows, n_themes), logits
+    hit: NDArray[np.bool_]  # (n_rows, n_themes), a keyword of the theme speaks
+    importance: NDArray[np.float32]  # (n_rows, n_themes); 0 leaves a pair out
+    record: NDArray[np.int64]  # (n_rows,), whose row it is
+    y: Labels  # (n_records, n_themes)
     vocabulary: Vocabulary
     space: NDArray[np.float32]  # (n_ngrams, n_dimensions); 0 where unknown
+    company: Company  # with the vocabulary's n-grams
     reasons: NDArray[np.int8]
     least_known_pairs: float
 
@@ -159,6 +132,7 @@ def train(
     records: Sequence[Record],
     themes: Sequence[Theme],
     *,
+    unlabelled: Iterable[Record] = (),
     background: Background | None = None,
     settings: Settings | None = None,
     target: Target | None = None,
@@ -171,6 +145,7 @@ def train(
     model, _ = train_held_out(
         records,
         themes,
+        unlabelled=unlabelled,
         background=background,
         settings=settings,
         target=target,
@@ -186,6 +161,7 @@ def train_held_out(
     records: Sequence[Record],
     themes: Sequence[Theme],
     *,
+    unlabelled: Iterable[Record] = (),
     background: Background | None = None,
     settings: Settings | None = None,
     target: Target | None = None,
@@ -193,15 +169,19 @@ def train_held_out(
     exclusive: bool = False,
     seed: int = 0,
     jobs: int = 1,
-) -> tuple[Tagger, HeldOut | None]:
+) -> tuple[Tagger, Answers | None]:
     """Train a model, and say how it does on records held out from it.
 
     Parameters
     ----------
     records : sequence of Record
         Those with labels (``themes`` not None) are learned from; none need be.
+        The others are taken as `unlabelled`.
     themes : sequence of Theme
         At least one.
+    unlabelled : iterable of Record, optional
+        Read once, whatever their ``themes``; they teach what keeps the
+        company of the keywords. Thousands help where labels are few.
     background : Background, optional
         The shipped one by default.
     settings : Settings, optional
@@ -221,7 +201,7 @@ def train_held_out(
     Returns
     -------
     model : Tagger
-    held_out : HeldOut or None
+    held_out : Answers or None
         None where too few records are labelled for folds.
 
     Raises
@@ -230,9 +210,21 @@ def train_held_out(
         If a record has a label that is no theme.
     """
     settings = settings or Settings()
-    material = prepare(records, themes)
+    background = background or shipped_background()
+    material, prints = read(records, themes, jobs=jobs)
+    without = (record for record in records if record.themes is None)
+    company = learn_company(
+        chain(without, unlabelled),
+        themes,
+        background,
+        slope=settings.slope,
+        middle=settings.middle,
+        semantic=settings.semantic,
+        jobs=jobs,
+    )
     model, held_out = learn(
         material,
+        company=company,
         background=background,
         settings=settings,
         target=target,
@@ -242,14 +234,17 @@ def train_held_out(
         jobs=jobs,
     )
     learned = material.records
-    facts = _facts(learned, held_out, model.theme_ids, settings, seed)
-    kept = fingerprints(learned).to_arrays() if learned else {}
+    if held_out is not None:
+        held_out = replace(held_out, baselines=_baselines(material, held_out))
+    facts = _facts(learned, company, held_out, settings, seed)
+    kept = prints.to_arrays() if learned else {}
     return replace(model, facts=facts, arrays=kept), held_out
 
 
 def learn(
     material: Material,
     *,
+    company: Company | None = None,
     background: Background | None = None,
     settings: Settings | None = None,
     target: Target | None = None,
@@ -257,7 +252,7 @@ def learn(
     exclusive: bool = False,
     seed: int = 0,
     jobs: int = 1,
-) -> tuple[Tagger, HeldOut | None]:
+) -> tuple[Tagger, Answers | None]:
     """Train a model without facts or fingerprints; else as `train_held_out`."""
     settings = settings or Settings()
     learned, themes, y = material.records, material.themes, material.y
@@ -267,73 +262,191 @@ def learn(
             f"importance has shape {counts.shape}; there are {len(learned)} labelled "
             "records, and each needs one number."
         )
-    table = _table(material, background or shipped_background(), settings, counts)
+    if exclusive:
+        settings = replace(settings, least_records=LEAST_RECORDS)
+        company = None  # themes that compete are learned in another way
+    background = background or shipped_background()
+    company = company or no_company(background, len(themes))
+    table = _table(material, company, background, settings, counts, jobs)
     groups = material.groups
-    n_folds = min(settings.folds, len(set(groups.tolist())))
+    # What half of many records teach is nearly what all do.
+    most_folds = max(5 * _MANY // max(len(learned), 1), 2)
+    n_folds = min(settings.folds, most_folds, len(set(groups.tolist())))
     fold = (
         multilabel_folds(y, groups, n_folds, seed)
         if n_folds >= 2
         else np.zeros(len(learned), np.int64)
     )
     parts = [fold != f for f in range(n_folds)] if n_folds >= 2 else []
+    if exclusive:
+        return _learn_exclusive(material, table, fold, parts, counts, settings)
     everything = np.ones(len(learned), bool)
-    models = _fit_all(table, [everything, *parts], settings, jobs)
+    models = [_fit(table, mask, settings, jobs) for mask in [everything, *parts]]
     held_out = None
     calibration = Calibration(np.ones(len(themes)), np.zeros(len(themes)))
     thresholds = np.full(len(themes), 0.5)
     if parts:
         logits = np.zeros(y.shape)
         for mask, part in zip(parts, models[1:], strict=True):
-            logits[~mask] = _logits(table, part, ~mask)
+            logits[~mask] = _logits(table, part)[~mask]
         asked = counts >= 1
         calibration = calibrate(logits[asked], y[asked])
         P = calibration.apply(logits[asked])
         thresholds = tune_thresholds(P, y[asked], target)
-        held_out = _held_out(material, table, logits, fold, asked, target, exclusive)
+        held_out = _held_out(material, table, logits, fold, asked, target)
     model = _freeze(table, themes, models[0], calibration, thresholds, settings)
-    return replace(model, exclusive=exclusive), held_out
+    return model, held_out
 
 
 def _table(
     material: Material,
+    company: Company,
     background: Background,
     settings: Settings,
     importance: NDArray[np.floating[Any]],
+    jobs: int,
 ) -> _Table:
-    documents = material.documents
-    events = ngram_events(documents)
-    least = settings.least_records
-    vocabulary = _vocabulary(events.codes, events.rows, background, least)
+    counts, n = material.counts, len(material.records)
+    least = max(settings.least_records, n // _RAREST)
+    df = counts.document_frequency()
+    vocabulary = _vocabulary(counts.codes, df, background, least)
     space = np.zeros((len(vocabulary), background.vectors.shape[1]), np.float32)
     space[find(vocabulary.codes, np.asarray(background.codes))] = background.space
+    space *= np.float32(settings.semantic**0.5)
+    words = _count_words(counts, vocabulary)
     # A record must not vouch for its own n-grams, as no new text can: what it
     # has in common with the others counts.
-    others = _vocabulary(events.codes, events.rows, background, least + 1)
-    least_known_pairs = usual_share(known_pairs(events, others, len(documents)))
-
-    def features(events: Events, scores: NDArray[np.float64]) -> _Features:
-        rows = to_scipy(vocabulary.transform(events, len(documents)), len(vocabulary))
-        prior = settings.slope * (scores - settings.middle)
-        return _Features(rows, rows @ space, prior.astype(np.float32))
-
-    abstracts = [only(document, title=False) for document in documents]
-    titles = [only(document, title=True) for document in documents]
+    others = _vocabulary(counts.codes, df, background, least + 1)
+    pairs, known_pairs = _count_words(counts, others)[:, 4:].T
+    least_known_pairs = usual_share(known_pairs / np.maximum(pairs, 1))
+    some, share = _with_one_field(material.y)
+    copies = [
+        _Copy(
+            np.arange(n),
+            material.scores,
+            np.full(n, 1 - settings.abstract_alone / 2),
+        ),
+        _Copy(
+            some,
+            material.abstract_scores,
+            settings.abstract_alone * share,
+            title=False,
+        ),
+        _Copy(
+            some,
+            material.title_scores,
+            settings.title_alone * share,
+            abstract=False,
+        ),
+    ]
+    rows = _rows(counts, copies, vocabulary, jobs)
+    scores = np.vstack([copy.scores[copy.record] for copy in copies])
+    prior = settings.slope * (scores - settings.middle)
+    company = company.among(vocabulary.codes)
+    if company.n_records:
+        prior = prior + company.logits(rows)
+    record = np.concatenate([copy.record for copy in copies])
+    weight = np.concatenate([copy.weight for copy in copies])
+    # A field without a known word teaches nothing.
+    weight = weight * importance[record] * (np.diff(rows.indptr) > 0)
     return _Table(
-        features(events, material.scores),
-        features(ngram_events(abstracts), material.abstract_scores),
-        features(ngram_events(titles), material.title_scores),
+        rows,
+        _semantic(rows, space, jobs),
+        prior.astype(np.float32),
+        scores != 0,
+        (weight[:, None] * (material.y[record] >= 0)).astype(np.float32),
+        record,
         material.y,
-        importance[:, None] * (material.y >= 0),
         vocabulary,
         space,
-        judge(events, vocabulary, len(documents), least_known_pairs),
+        company,
+        reasons(words, least_known_pairs),
         least_known_pairs,
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """Some records, read with one or both of their fields."""
+
+    record: NDArray[np.int64]
+    scores: NDArray[np.float64]  # (n_records, n_themes), of those fields
+    weight: NDArray[np.float64]  # of each
+    title: bool = True
+    abstract: bool = True
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+
+def _with_one_field(
+    y: Labels,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Give the records to be read with one field alone too, and how each counts.
+
+    All that have a label; of very many without one, some count for all: labels
+    are rare, and a few of them would not speak for the others.
+    """
+    has_label = (y == 1).any(axis=1)
+    others = np.flatnonzero(~has_label)
+    picked = others[:: max(-(-len(others) // _MANY), 1)]
+    some = np.sort(np.concatenate([np.flatnonzero(has_label), picked]))
+    share = len(others) / max(len(picked), 1)
+    return some, np.where(has_label[some], 1.0, share)
+
+
+def _rows(
+    counts: Counts, copies: Sequence[_Copy], vocabulary: Vocabulary, jobs: int
+) -> Any:
+    """Give the TF-IDF rows of all copies, one behind the other."""
+    from joblib import Parallel, delayed
+    from scipy.sparse import vstack
+
+    place = find(vocabulary.codes, counts.codes)
+
+    def block(copy: _Copy, start: int) -> Any:
+        part = counts.part(copy.record[start : start + _BLOCK])
+        rows = part.transform(
+            vocabulary, place, title=copy.title, abstract=copy.abstract
+        )
+        return to_scipy(rows, len(vocabulary))
+
+    blocks = Parallel(n_jobs=jobs, prefer="threads")(
+        delayed(block)(copy, start)
+        for copy in copies
+        for start in range(0, max(len(copy), 1), _BLOCK)
+    )
+    return vstack(list(blocks), format="csr")
+
+
+def _semantic(rows: Any, space: NDArray[np.float32], jobs: int) -> NDArray[np.float32]:
+    """Give the places of rows in the semantic space, block by block."""
+    from joblib import Parallel, delayed
+
+    semantic = np.empty((rows.shape[0], space.shape[1]), np.float32)
+
+    def fill(start: int) -> None:
+        semantic[start : start + _BLOCK] = rows[start : start + _BLOCK] @ space
+
+    # Filled in place: that cannot be done from another process or machine.
+    parallel = Parallel(n_jobs=jobs, require="sharedmem")
+    parallel(delayed(fill)(start) for start in range(0, len(semantic), _BLOCK))
+    return semantic
+
+
+def _count_words(counts: Counts, vocabulary: Vocabulary) -> NDArray[np.int32]:
+    """Do what `tagger.judge.count_words` does."""
+    place = find(vocabulary.codes, counts.codes)
+    known, word = place >= 0, counts.is_word
+    telling = known & (vocabulary.idf[place] > EMPTY_IDF)
+    function = find(FUNCTION_CODES, counts.codes) >= 0
+    marks = (word, word & known, word & telling, word & function, ~word, ~word & known)
+    return counts.sums(np.stack(marks, axis=1))
+
+
 def _vocabulary(
     codes: Codes,
-    rows: NDArray[np.int64],
+    df: NDArray[np.int64],
     background: Background,
     least_records: int,
 ) -> Vocabulary:
@@ -342,10 +455,7 @@ def _vocabulary(
     A new n-gram is weighed like the rarest the background knows.
     """
     known = np.asarray(background.codes)
-    fresh = find(known, codes) < 0
-    pairs = np.unique(np.stack([codes[fresh], rows[fresh].astype(np.uint64)]), axis=1)
-    new, df = np.unique(pairs[0], return_counts=True)
-    new = new[df >= least_records]
+    new = codes[(find(known, codes) < 0) & (df >= least_records)]
     rarest = int(background.df.min()) if len(background.df) else 1
     weight = idf(np.array([rarest]), background.n_documents)
     joined = np.concatenate([known, new])
@@ -354,74 +464,34 @@ def _vocabulary(
     return Vocabulary(joined[order], weights[order].astype(np.float32))
 
 
-def to_scipy(rows: Rows, n_columns: int) -> Any:
-    """Give rows as a scipy CSR matrix of float32."""
-    from scipy.sparse import csr_matrix
-
-    return csr_matrix(
-        (rows.values.astype(np.float32), rows.columns, rows.indptr),
-        shape=(len(rows), n_columns),
-    )
-
-
-def _fit_all(
-    table: _Table,
-    masks: Sequence[NDArray[np.bool_]],
-    settings: Settings,
-    jobs: int,
-) -> list[LinearModel]:
-    from joblib import Parallel, delayed
-
-    parallel = Parallel(n_jobs=jobs, prefer="threads")
-    models = parallel(delayed(_fit)(table, mask, settings) for mask in masks)
-    return list(models)
-
-
-def _fit(table: _Table, mask: NDArray[np.bool_], settings: Settings) -> LinearModel:
+def _fit(
+    table: _Table, mask: NDArray[np.bool_], settings: Settings, jobs: int
+) -> LinearModel:
     """Fit on the masked records; n-grams none of them has keep weight 0."""
-    from scipy.sparse import vstack
     from threadpoolctl import threadpool_limits
 
-    y, importance = table.y[mask], table.importance[mask]
-    copies = [
-        (table.whole.part(mask), 1.0 - settings.abstract_alone / 2),
-        (table.abstracts.part(mask), settings.abstract_alone),
-        (table.titles.part(mask), settings.title_alone),
-    ]
-    rows = vstack([copy.rows for copy, _ in copies], format="csr")
-    present = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]))
-    semantic = np.vstack([copy.semantic for copy, _ in copies])
-    semantic *= np.float32(settings.semantic**0.5)
-    # A field without a known word teaches nothing.
-    weights = [
-        importance * share * (np.diff(copy.rows.indptr) > 0)[:, None]
-        for copy, share in copies
-    ]
-    penalty = settings.penalty + settings.caution / max(len(y), 1)
-    # One thread a fit: sums then have one order, whatever the machine.
+    label = table.y[table.record] == 1
+    n = max(int(mask.sum()), 1)
+    penalty = settings.penalty + settings.caution / n
+    # One thread a theme: sums then have one order, whatever the machine.
     with threadpool_limits(1):
-        model = fit_logistic(
-            [rows[:, present], semantic],
-            np.vstack([y == 1] * len(copies)).astype(np.float32),
-            np.vstack(weights).astype(np.float32),
+        return fit_logistic(
+            [table.rows, table.semantic],
+            label.astype(np.float32),
+            table.importance * mask[table.record][:, None],
             [penalty, penalty],
-            np.vstack([copy.prior for copy, _ in copies]),
-            intercept_penalty=_INTERCEPT_PENALTY,
+            table.prior,
+            telling=label | table.hit,
+            most_others=_MANY,
+            intercept_penalty=_INTERCEPT_PENALTY + _INTERCEPT_CAUTION / n,
+            jobs=jobs,
         )
-    full = np.zeros((rows.shape[1], y.shape[1]), np.float32)
-    full[present] = model.weights[0]
-    return LinearModel(
-        [full, model.weights[1] * np.float32(settings.semantic**0.5)],
-        model.intercept,
-    )
 
 
-def _logits(
-    table: _Table, model: LinearModel, mask: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    whole = table.whole.part(mask)
-    logits = model.logits([whole.rows, whole.semantic]) + whole.prior
-    return np.asarray(logits, np.float64)
+def _logits(table: _Table, model: LinearModel) -> NDArray[np.float64]:
+    """Give the logits of all records; their rows stand first."""
+    logits = model.logits([table.rows, table.semantic]) + table.prior
+    return np.asarray(logits[: len(table.y)], np.float64)
 
 
 def _held_out(
@@ -431,8 +501,7 @@ def _held_out(
     fold: NDArray[np.int64],
     asked: NDArray[np.bool_],
     target: Target | None,
-    exclusive: bool,
-) -> HeldOut:
+) -> Answers:
     """Calibrate and cut the asked records of each fold by those of the others."""
     rows = np.flatnonzero(asked)
     logits, y, fold = logits[rows], material.y[rows], fold[rows]
@@ -444,9 +513,38 @@ def _held_out(
         calibration = calibrate(logits[~test], y[~test])
         thresholds = tune_thresholds(calibration.apply(logits[~test]), y[~test], target)
         P[test] = calibration.apply(logits[test])
-        given[test] = cut(P[test], thresholds, reasons[test], exclusive=exclusive)
-    records = [material.records[row] for row in rows]
-    return HeldOut(records, y, P, given, reasons, fold)
+        given[test] = cut(P[test], thresholds, reasons[test])
+    return _answers(material, rows, P, given, reasons, fold)
+
+
+def _answers(
+    material: Material,
+    rows: NDArray[np.int64],
+    P: NDArray[np.float64],
+    given: NDArray[np.bool_],
+    reasons: NDArray[np.int8],
+    fold: NDArray[np.int64],
+) -> Answers:
+    """Gather what was said of the records at some rows."""
+    return Answers(
+        [material.records[row] for row in rows],
+        material.theme_ids,
+        material.y[rows],
+        P,
+        given,
+        abstained=reasons >= 0,
+        units=rows,
+        parts=tuple(f"fold {f + 1}" for f in range(int(fold.max()) + 1)),
+        part_of=fold,
+    )
+
+
+def _baselines(material: Material, held_out: Answers) -> dict[str, NDArray[np.bool_]]:
+    """Decide in simpler ways on the held-out records, by the same folds."""
+    asked = material.part(held_out.units)
+    if len(asked.records) > _SIMPLE:
+        return {RULES: keyword_rules(asked.scores)}
+    return simple_folds(asked, held_out.part_of)
 
 
 def _freeze(
@@ -459,8 +557,8 @@ def _freeze(
 ) -> Tagger:
     """Fold prior, semantic space and calibration into plain weights."""
     weights = model.weights[0] + table.space @ model.weights[1]
-    weights = weights * calibration.slope.astype(np.float32)
-    base = model.intercept - settings.slope * settings.middle
+    weights = (weights + table.company.weights) * calibration.slope.astype(np.float32)
+    base = model.intercept - settings.slope * settings.middle + table.company.shift
     return Tagger(
         tuple(themes),
         table.vocabulary,
@@ -473,46 +571,81 @@ def _freeze(
     )
 
 
+def _learn_exclusive(
+    material: Material,
+    table: _Table,
+    fold: NDArray[np.int64],
+    parts: Sequence[NDArray[np.bool_]],
+    importance: Floats,
+    settings: Settings,
+) -> tuple[Tagger, Answers | None]:
+    """Learn from records of one theme each; see `tagger.exclusive`."""
+    from threadpoolctl import threadpool_limits
+
+    y, keywords = material.y, material.scores
+    rows = table.rows[: len(y)]
+    space = table.space / np.float32(settings.semantic**0.5)
+    beginnings = word_beginnings(material.records, table.vocabulary.codes)
+    pairs = importance[:, None] * (y >= 0)
+    idfs = table.vocabulary.idf
+
+    def fit(mask: NDArray[np.bool_]) -> ExclusiveModel:
+        some = rows[mask], y[mask], pairs[mask]
+        with threadpool_limits(1):
+            return fit_exclusive(*some, idfs, space, beginnings)
+
+    scores, base = np.zeros(y.shape), np.zeros(y.shape)
+    for mask in parts:
+        part = fit(mask)
+        scores[~mask], base[~mask] = part.scores(rows[~mask]), part.base
+    asked = (importance >= 1) & bool(parts)
+    sharpness = sharpen(scores[asked], base[asked], keywords[asked], y[asked])
+    model = fit(np.ones(len(y), bool))
+    kept = model.scale > 0
+    frozen = Tagger(
+        material.themes,
+        Vocabulary(table.vocabulary.codes[kept], idfs[kept] * model.scale[kept]),
+        (model.weights[kept] * np.float32(sharpness.scale)).astype(np.float16),
+        _phrases(material.themes, np.full(y.shape[1], sharpness.keywords)),
+        sharpness.scale * sharpness.share * model.base + sharpness.shift,
+        np.zeros(y.shape[1]),
+        exclusive=True,
+    )
+    if not parts:
+        return frozen, None
+    P = np.zeros(y.shape)
+    for f in np.unique(fold):
+        test, others = asked & (fold == f), asked & (fold != f)
+        found = sharpen(scores[others], base[others], keywords[others], y[others])
+        P[test] = compete(found.logits(scores[test], base[test], keywords[test]))
+    reasons = judged_anyway(table.reasons[asked])
+    given = cut(P[asked], frozen.thresholds, reasons, exclusive=True)
+    at = np.flatnonzero(asked)
+    return frozen, _answers(material, at, P[at], given, reasons, fold[at])
+
+
 def _phrases(themes: Sequence[Theme], slope: NDArray[np.float64]) -> Phrases:
     """Give the weights of every keyword and "not" phrase of the themes."""
-    weights: dict[int, NDArray[np.float64]] = {}
-    prefixes: set[int] = set()
-    for column, theme in enumerate(themes):
-        known: set[int] = set()
-        signed = [(1.0, p) for p in theme.keywords] + [(-1.0, p) for p in theme.exclude]
-        for sign, phrase in signed:
-            codes = phrase_codes(clean(phrase).text)
-            if not codes:
-                continue
-            code = codes[0]
-            for n, token in enumerate(codes[1:], start=2):
-                if n > NGRAM:
-                    prefixes.add(code)
-                code = join_codes(code, token)
-            if code not in known:
-                known.add(code)
-                row = weights.setdefault(code, np.zeros(len(themes)))
-                row[column] += sign * slope[column]
-    order = sorted(weights)
-    table = np.array([weights[code] for code in order]).reshape(-1, len(themes))
-    return Phrases(
-        np.array(order, np.uint64),
-        np.array(sorted(prefixes), np.uint64),
-        table.astype(np.float32),
-    )
+    table = phrase_table(themes)
+    weights = (table.signs * slope).astype(np.float32)
+    return Phrases(table.codes, table.prefixes, weights)
 
 
 def _facts(
     records: Sequence[Record],
-    held_out: HeldOut | None,
-    ids: Sequence[str],
+    company: Company,
+    held_out: Answers | None,
     settings: Settings,
     seed: int,
 ) -> dict[str, Any]:
-    figures = held_out.evaluate(ids, seed).to_dict() if held_out else None
+    figures = held_out.evaluate(seed=seed).to_dict() if held_out else None
     return {
         "package": {name: version(name) for name in ("paper-tagger", "numpy")},
-        "trained_on": {"n_records": len(records), "seed": seed},
+        "trained_on": {
+            "n_records": len(records),
+            "n_unlabelled": company.n_records,
+            "seed": seed,
+        },
         "settings": {name: getattr(settings, name) for name in settings.__slots__},
         "held_out": figures,
     }

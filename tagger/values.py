@@ -25,6 +25,7 @@ MAX_TEXT = 1_000_000
 """Longest title or abstract kept, in characters; the rest is cut with a note."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL_BYTES = bytes([*range(9), 11, 12, *range(14, 32), 127])
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d{5})")
 _DBLP_NUMBER = re.compile(r"\s+\d{4}$")
@@ -45,7 +46,13 @@ def clean_text(text: str) -> tuple[str, bool]:
     A control character becomes a blank, a lone surrogate U+FFFD, one for one,
     so offsets stay. Tabs and line ends are kept.
     """
-    if text.isprintable():
+    # Bytes are searched in half the time that `str.isprintable` takes. In UTF-8 no
+    # part of a longer character looks like a control character.
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        data = b""
+    if len(data.translate(None, _CONTROL_BYTES)) == len(data) >= len(text):
         return text, False
     cleaned = _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
     return cleaned, cleaned != text
@@ -146,6 +153,8 @@ def as_authors(value: Any, field: str, where: str) -> tuple[tuple[str, ...], boo
     >>> as_authors("Qiang Zhang 0053, Kai Lu 等", "authors", "x:1")
     (('Qiang Zhang', 'Kai Lu'), True)
     """
+    if value is None:
+        return (), False
     parts: list[str]
     if isinstance(value, str):
         shorter = _LIST_GOES_ON.sub("", value)

@@ -1,9 +1,21 @@
 """Simpler ways to decide."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from tagger.baselines import count_words, keyword_rules, tfidf_logistic
+from tagger.baselines import (
+    LEARNED,
+    RULES,
+    count_words,
+    keyword_rules,
+    simple_decisions,
+    simple_folds,
+    tfidf_logistic,
+)
+from tagger.material import prepare
 from tagger.records import Record
+from tagger.themes import Theme
 
 BELLS = [Record(id=f"b{i}", title=f"bells ring loud {i}") for i in range(30)]
 MOSS = [Record(id=f"m{i}", title=f"green moss grows {i}") for i in range(30)]
@@ -44,3 +56,18 @@ def test_a_theme_without_labels_is_given_to_none_and_no_words_give_nothing():
     assert not tfidf_logistic(
         count_words(blank), Y[:4], np.arange(2), np.arange(2, 4)
     ).any()
+
+
+def test_folds_give_each_record_what_others_taught_in_the_order_of_the_records():
+    themes = [Theme(id="bells", name="Bells"), Theme(id="moss", name="Moss")]
+    ids = ("bells", "moss")
+    records = [replace(r, themes=(ids[n % 2],)) for n, r in enumerate(RECORDS)]
+    material = prepare(records, themes)
+    fold = np.arange(60) // 2 % 3
+    found = simple_folds(material, fold)
+    assert list(found) == [RULES, LEARNED]
+    assert np.array_equal(found[LEARNED], Y == 1)
+    for f in range(3):
+        rows = np.flatnonzero(fold == f)
+        part = simple_decisions(material, [(np.flatnonzero(fold != f), rows)])
+        assert np.array_equal(part[LEARNED], found[LEARNED][rows])

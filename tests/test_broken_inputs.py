@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 
 import pytest
 
@@ -250,3 +251,35 @@ def test_a_name_that_is_no_text_is_read_and_shown(tmp_path):
     write_entries(((e, TAGS) for e in opened), out, reading=opened)
     assert opened.summary_line.encode()
     assert out.getvalue()
+
+
+def test_a_table_from_a_country_with_a_decimal_comma():
+    (record,) = records('id;title;score\r\n1;"T; with, marks";0,5\r\n')
+    assert (record.title, record.extra) == ("T; with, marks", {"score": "0,5"})
+
+
+def test_western_text_is_recognised_and_the_byte_and_the_option_are_named():
+    data = "Neural Schrödinger solvers\n\nWe solve it.".encode("cp1252")
+    opened = reading(data, "x.txt")
+    assert [e.record.title for e in opened] == ["Neural Schrödinger solvers"]
+    assert opened.notes == [
+        "x.txt: byte 11 (0xf6) is not UTF-8 text, so the file is read as cp1252 "
+        "(Western); if that is wrong, give --encoding."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "byte"),
+    [
+        ("Обучение больших моделей", "koi8-r", "byte 0 (0xef)"),
+        ("On 大型语言模型的训练", "gb18030", "byte 3 (0xb4)"),
+        ("論文の自動分類", "shift_jis", "byte 0 (0x98)"),
+    ],
+)
+def test_other_text_is_refused_with_the_byte_and_the_option(text, encoding, byte):
+    data = text.encode(encoding)
+    message = f"x.txt: {byte} is not UTF-8 text. Give the encoding of the file, for"
+    with pytest.raises(RecordError, match=re.escape(message)):
+        reading(data, "x.txt")
+    (record,) = records(data, "x.txt", encoding=encoding)
+    assert record.abstract == text

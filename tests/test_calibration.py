@@ -29,7 +29,7 @@ def log_loss(P, y):
 def overconfident():
     """Give logits three times too large and shifted, and labels of 3 themes."""
     random = np.random.default_rng(1)
-    true = random.normal(-1, 1.5, (600, 3))
+    true = random.normal(-1, 1.5, (2000, 3))
     y = (random.random(true.shape) < sigmoid(true)).astype(np.int8)
     return 3 * true + [2.0, 0.0, -3.0], y
 
@@ -136,9 +136,10 @@ def test_a_threshold_by_hand(p, y, target, wanted):
 
 def test_few_positives_shrink_a_threshold_towards_a_half():
     P, y = column([0.9, 0.8, 0.4, 0.1]), column([1, 1, 0, 0], np.int8)
-    # The best cut is 0.6. Two positives hold it against eighty: the common
-    # threshold keeps 1/41 of its logit, the theme 1/41 of its own and 40/41 of that.
-    logit = np.log(0.6 / 0.4) * (1 / 41 + 40 / 41 * 1 / 41)
+    # The best cut is 0.6. Two positives hold it against ten: the common threshold
+    # keeps 1/6 of its logit; against eighty: the theme has 1/41 of its own, and
+    # 40/41 of that.
+    logit = np.log(0.6 / 0.4) * (1 / 41 + 40 / 41 * 1 / 6)
     assert tune_thresholds(P, y)[0] == pytest.approx(sigmoid(np.array(logit)))
 
 

@@ -137,4 +137,34 @@ def test_a_theme_with_one_kind_of_label_stays_finite(problem, label):
 def test_themes_do_not_disturb_each_other(problem):
     X, y = problem
     both, alone = fit(X, y), fit(X, y[:, :1])
-    assert_allclose(both.weights[0][:, :1], alone.weights[0], atol=1e-3)
+    assert_array_equal(both.weights[0][:, :1], alone.weights[0])
+
+
+def test_a_theme_is_fitted_the_same_by_any_number_of_jobs(problem):
+    X, y = problem
+    zeros = np.zeros_like(y)
+    one, two = (
+        fit_logistic([X], y, zeros + 1, [0.7], zeros, jobs=jobs) for jobs in (1, 2)
+    )
+    assert_array_equal(one.weights[0], two.weights[0])
+    assert_array_equal(one.intercept, two.intercept)
+
+
+def test_of_many_others_some_count_for_all():
+    X = np.zeros((1000, 1), np.float32)
+    X[:10] = 1
+    y = X.copy()
+    ones, zeros = np.ones_like(y), np.zeros_like(y)
+    wanted = fit_logistic([X], y, ones, [0.7], zeros)
+    found = fit_logistic([X], y, ones, [0.7], zeros, telling=y == 1, most_others=100)
+    # The others are all alike here, so that a tenth of them says the same.
+    assert_allclose(found.weights[0], wanted.weights[0], rtol=1e-4)
+    assert_allclose(found.intercept, wanted.intercept, rtol=1e-4)
+
+
+def test_few_others_are_all_looked_at(problem):
+    X, y = problem
+    ones, zeros = np.ones_like(y), np.zeros_like(y)
+    wanted = fit_logistic([X], y, ones, [0.7], zeros)
+    found = fit_logistic([X], y, ones, [0.7], zeros, telling=y == 1, most_others=len(y))
+    assert_array_equal(found.weights[0], wanted.weights[0])

@@ -118,7 +118,7 @@ def test_ctrl_c_ends_quietly(monkeypatch):
 
     monkeypatch.setattr("tagger.model.load", interrupt)
     result = run("info")
-    assert (result.exit_code, result.stdout.strip()) == (1, "")
+    assert (result.exit_code, result.stdout.strip()) == (130, "")
     assert result.stderr.strip() == "Aborted!"
 
 

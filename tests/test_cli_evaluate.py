@@ -1,14 +1,17 @@
 """`tagger evaluate`."""
 
 import json
+from dataclasses import asdict
 
 import jsonschema
 import pytest
 from click.testing import CliRunner
 
 from tagger.cli import main
+from tagger.cli.typed import RANGES
 from tagger.records import record_fields
 from tagger.report import report_schema
+from tagger.training import Settings
 
 NEW = [
     {"id": "n1", "title": "An optimizer with momentum", "themes": ["optimizers"]},
@@ -139,9 +142,26 @@ def test_a_theme_file_asks_for_cross_validation(
     assert figures["made"]["files_sha256"].keys() == {"labelled.jsonl", "themes.toml"}
     other = evaluate(records, *options, "--compare", "penalty=1", model=False)
     assert "as given against penalty=1, paired on the same records" in other.stdout
-    few = evaluate(records[:1], *options, model=False)
-    assert few.exit_code == 1
-    assert "1 labelled records of 1 papers cannot be split by 'cv:5'" in few.stderr
+    few = evaluate(records[:3], *options, model=False)
+    assert few.stdout.startswith("3-fold cross-validation")
+    asked = evaluate(records[:3], *options, "--split", "cv:5", model=False)
+    assert asked.exit_code == 1
+    assert (
+        "3 labelled records of 3 papers cannot be split by 'cv:5'; label more papers "
+        "in the field 'themes', or ask for 'cv:3'." in asked.stderr
+    )
+    one = evaluate(records[:1], *options, model=False)
+    assert one.exit_code == 1
+    assert "1 labelled records of 1 papers cannot be split by 'cv:2'; label mo" in (
+        one.stderr
+    )
+    exclusive = evaluate(records, *options, "--exclusive", model=False)
+    assert exclusive.exit_code == 1
+    assert (
+        "Error: 2 of 9 records do not have exactly one theme, as 'exclusive' promises: "
+        "Record 'r7' (line 8) has none; Record 'r8' (line 9) has none."
+        in (exclusive.stderr)
+    )
 
 
 def test_a_model_and_a_theme_file_cannot_both_be_given(evaluate):
@@ -163,13 +183,19 @@ def test_the_figures_cannot_be_written_to_no_place(evaluate, tmp_path):
     [
         ("micro_f1=0.9", 0, ""),
         (
-            "samples_f1=1.1",
+            "precision_at_3=0.4",
             1,
-            "Error: samples_f1 is 1.0000, under 1.1: --fail-under asks for more.",
+            "Error: precision_at_3 is 0.3333, under 0.4: --fail-under asks for more.",
         ),
-        ("f1=0.9", 2, "'f1' is no figure with a lower limit; choose one of"),
+        ("rest=0.9", 2, "'rest' is no figure with a lower limit; choose one of micro_"),
+        ("Micro F1=0.9", 2, "a lower limit; did you mean 'micro_f1'?"),
         ("hamming_loss=0.1", 2, "'hamming_loss' is no figure with a lower limit"),
         ("micro_f1", 2, "'micro_f1' is not like 'micro_f1=0.85'."),
+        ("micro_f1=", 2, "'micro_f1=' is not like 'micro_f1=0.85'."),
+        ("micro_f1=nan", 2, "'micro_f1=nan' is not like 'micro_f1=0.85'."),
+        ("micro_f1=-inf", 2, "'micro_f1=-inf' is not like 'micro_f1=0.85'."),
+        ("micro_f1=-0.1", 2, "is out of range: every figure is from 0 to 1."),
+        ("micro_f1=85", 2, "from 0 to 1; did you mean micro_f1=0.85?"),
     ],
 )
 def test_a_figure_under_its_limit_fails_with_a_sentence(
@@ -177,7 +203,12 @@ def test_a_figure_under_its_limit_fails_with_a_sentence(
 ):
     result = evaluate(NEW, "--fail-under", limit)
     assert result.exit_code == code
-    assert sentence in result.stderr
+    assert sentence in " ".join(result.stderr.split())
+
+
+def test_of_two_limits_the_higher_counts(evaluate):
+    limits = ["--fail-under", "precision_at_3=0.4", "--fail-under", "precision_at_3=0"]
+    assert evaluate(NEW, *limits).exit_code == 1
 
 
 def test_an_undefined_figure_is_under_every_limit(evaluate):
@@ -216,11 +247,43 @@ def test_a_model_is_compared_with_another_on_records_neither_saw(
             ["--themes", "t.toml", "--split", "time:2025", "--repeat", "3"],
             "A split by time is the same every time",
         ),
-        (["--themes", "shipped", "--compare", "x=1"], "names the setting 'x'; the"),
-        (["--themes", "shipped", "--compare", "penalty=a"], "penalty the value 'a'"),
+        (["--compare", "penalty=1"], "names settings, which train anew and need --th"),
     ],
 )
 def test_options_that_do_not_go_together_are_wrong_usage(evaluate, words, sentence):
     result = evaluate(NEW, *words, model=False)
     assert result.exit_code == 2
     assert sentence in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ("x=1", "names 'x', which is no setting; choose one of penalty, caution"),
+        (
+            "penality=1",
+            "names 'penality', which is no setting; did you mean 'penalty'?",
+        ),
+        ("penalty=a", "penalty the value 'a'; expected a number above 0."),
+        ("penalty=nan", "penalty the value 'nan'; expected a number above 0."),
+        ("penalty=inf", "penalty the value 'inf'; expected a number above 0."),
+        ("penalty=0", "penalty the value '0'; expected a number above 0."),
+        ("caution=-1", "caution the value '-1'; expected a number from 0 on."),
+        ("title_alone=2", "title_alone the value '2'; expected a number from 0 to 1."),
+        ("folds=1", "folds the value '1'; expected a whole number from 2 on."),
+        ("folds=2.5", "folds the value '2.5'; expected a whole number from 2 on."),
+        ("penalty=1,semantic", "holds 'semantic', which is not like 'penalty=0.01'."),
+        ("penalty=1,penalty=2", "gives penalty twice; give it once."),
+    ],
+)
+def test_settings_that_cannot_be_are_wrong_usage(evaluate, other, sentence):
+    words = ["--themes", "shipped", "--compare", other]
+    result = evaluate(NEW, *words, model=False)
+    assert result.exit_code == 2
+    assert sentence in " ".join(result.stderr.split())
+
+
+def test_every_setting_has_a_range_that_holds_its_usual_value():
+    usual = asdict(Settings())
+    assert usual.keys() == RANGES.keys()
+    assert all(RANGES[name][1](value) for name, value in usual.items())

@@ -47,19 +47,53 @@ def test_a_terminal_gets_a_table(file, monkeypatch):
     lines = result.stdout.splitlines()
     assert lines[1].split() == ["format", "jsonl"]
     assert lines[2].split() == ["recognised", "by", "content"]
-    assert "problems (1): not JSON; at 2" in lines
-    assert "labels                   x 1" in lines
-    problems = [line for line in lines if line.startswith("problem: new.jsonl:")]
+    assert "problems                1 not JSON; at 2" in lines
+    assert "labels                  x 1" in lines
+    problems = [line for line in lines if line.startswith("problem  ")]
     assert len(problems) == 1
     shown = lines.index("")
     assert lines[shown + 1 :] == [
-        "id: a",
-        "title_as_it_came: 4-bit",
-        "title: 4-bit",
-        "abstract_as_it_came: ",
-        "abstract: ",
-        "tokens: 4-bit",
+        "id                      a",
+        "title as it came        4-bit",
+        "title                   4-bit",
+        "abstract as it came     -",
+        "abstract                -",
+        "tokens                  4-bit",
     ]
+
+
+@pytest.mark.parametrize("columns", [10, 40, 60, 200])
+def test_the_table_keeps_to_the_width_of_the_terminal(columns, tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_text(
+        json.dumps({"title": "Tags " * 40, "abstract": "optimi-\nzers", "themes": "a"})
+        + "\n{}\n"
+    )
+    terminal = "click.testing._NamedTextIOWrapper.isatty"
+    monkeypatch.setattr(terminal, lambda _: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = inspect(tmp_path / "a.jsonl").stdout.splitlines()
+    assert max(map(len, lines)) <= max(columns, 40)
+    at = next(n for n, line in enumerate(lines) if line.startswith("title as it"))
+    assert lines[at].startswith("title as it came        Tags Tags")
+    assert columns == 200 or lines[at + 1].startswith(" " * 24 + "Tags")
+    assert " ".join(line[24:] for line in lines[at:]).count("Tags") == 80
+
+
+def test_a_pipe_into_it_needs_no_argument():
+    result = CliRunner().invoke(main, ["inspect"], input='{"title": "a"}\n{}\n')
+    assert json.loads(result.stdout)["file"] == "stdin"
+
+
+def test_without_a_file_on_a_terminal_it_is_wrong_usage(monkeypatch):
+    terminal = "click.testing._NamedTextIOWrapper.isatty"
+    monkeypatch.setattr(terminal, lambda _: True, raising=False)
+    result = inspect()
+    assert result.exit_code == 2
+    assert "Error: Give a FILE, or pipe one into the command.\n" in result.stderr
+
+
+def test_less_than_no_sample_is_wrong_usage(file):
+    assert inspect(file, "--sample", "-1").exit_code == 2
 
 
 def test_each_file_of_a_folder_gets_an_object(file, tmp_path):

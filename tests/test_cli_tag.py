@@ -223,9 +223,9 @@ def test_an_interrupted_run_leaves_the_old_file_and_can_be_repeated(
     out.write_text('{"id": "z", "title": "Momentum"}\n')
     before = out.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr("tagger.autotag.tags_to_write", _interrupt)
-        assert tag(file, "-o", out, "--update").exit_code == 1
-        assert tag(file, "-o", out, "--overwrite").exit_code == 1
+        patch.setattr("tagger.tagging.tags_to_write", _interrupt)
+        assert tag(file, "-o", out, "--update").exit_code == 130
+        assert tag(file, "-o", out, "--overwrite").exit_code == 130
     assert out.read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["new.jsonl", "out.jsonl"]
     assert tag(file, "-o", out, "--update").exit_code == 0
@@ -284,13 +284,3 @@ def test_options_that_do_not_go_together_are_wrong_usage(tag, words, message):
     result = tag(*words)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
-
-
-def test_progress_is_shown_on_a_terminal_only(tag, tmp_path, monkeypatch):
-    (tmp_path / "a.jsonl").write_text(LINES)
-    assert "/s" not in tag(tmp_path / "a.jsonl", "-o", "-").stderr
-    clock = iter(range(100))
-    monkeypatch.setattr("tagger.cli.options.time.monotonic", lambda: next(clock))
-    terminal = "click.testing._NamedTextIOWrapper.isatty"
-    monkeypatch.setattr(terminal, lambda _: True, raising=False)
-    assert "3 records, 1/s" in tag(tmp_path / "a.jsonl", "-o", "-").stderr

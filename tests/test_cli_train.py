@@ -1,6 +1,7 @@
 """`tagger train`."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -117,9 +118,26 @@ def test_same_seed_and_any_jobs_give_the_same_model(place):
         assert path.read_bytes() == (place / "two" / path.name).read_bytes()
 
 
-def test_exclusive_is_kept_with_the_model(place):
-    assert train("labelled.jsonl", "-o", "mine", "--exclusive").exit_code == 0
+def test_exclusive_is_kept_with_the_model(place, toy_records):
+    lines = [json.dumps(record_fields(record)) for record in toy_records[:7]]
+    (place / "one.jsonl").write_text("\n".join(lines), "utf-8")
+    assert train("one.jsonl", "-o", "mine", "--exclusive").exit_code == 0
     assert load("mine").exclusive
+
+
+def test_labels_that_contradict_exclusive_are_named_and_refused(place, toy_records):
+    two = replace(toy_records[0], themes=("optimizers", "potentials"))
+    lines = [json.dumps(record_fields(r)) for r in (two, *toy_records[1:])]
+    (place / "two.jsonl").write_text("\n".join(lines), "utf-8")
+    result = train("two.jsonl", "-o", "mine", "--exclusive")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: 3 of 9 records do not have exactly one theme, as 'exclusive' promises: "
+        "Record 'r0' (line 1) has optimizers, potentials; Record 'r7' (line 8) has "
+        "none; Record 'r8' (line 9) has none. Give each of them one theme, leave them "
+        "out, or do not ask for 'exclusive'.\n"
+    )
+    assert not (place / "mine").exists()
 
 
 def test_every_format_has_a_name_that_the_option_takes():

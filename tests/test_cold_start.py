@@ -34,11 +34,52 @@ def modules_after(root, *arguments):
 def test_help_loads_neither_numpy_nor_a_model(root, arguments):
     loaded = modules_after(root, *arguments)
     assert not {name.partition(".")[0] for name in loaded} & {*HEAVY, "numpy"}
-    assert len(loaded) < 160
+    assert len(loaded) < 145
+
+
+def test_a_command_loads_no_other_command(root):
+    loaded = modules_after(root, "predict", "--help")
+    assert {name for name in loaded if name.startswith("tagger.")} == {
+        "tagger.cli",
+        "tagger.cli.options",
+        "tagger.cli.predict",
+        "tagger.cli.progress",
+        "tagger.cli.stopping",
+        "tagger.cli.streams",
+        "tagger.errors",
+    }
 
 
 def test_predict_loads_numpy_and_no_other_library(root):
     loaded = modules_after(root, "predict", "seeds/example-abstract.txt")
     assert not {name.partition(".")[0] for name in loaded} & HEAVY
     assert not {"tagger.training", "tagger.evaluation", "tagger.keywords"} & loaded
-    assert len(loaded) < 380
+    assert len(loaded) < 310
+
+
+# What every reading needs, whatever the format.
+ALWAYS = set(
+    "encodings entries opening packing reading registry seen_names sources "
+    "text_stream".split()
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("abstract.txt", "plain_text"),
+        ("records.jsonl", "json_lines json_shapes json_text history unwrapping"),
+        ("references.bib", "bibtex bibtex_text history unwrapping"),
+        ("references.ris", "tag_lines history unwrapping"),
+        ("records.csv", "delimited table_text columns history"),
+        ("arxiv-api.atom", "feeds xml_records xml_text unwrapping"),
+    ],
+)
+def test_of_the_formats_only_those_are_loaded_that_a_file_looks_like(
+    root, name, needed
+):
+    loaded = modules_after(root, "predict", f"tests/samples/{name}")
+    formats = {module[15:] for module in loaded if module.startswith("tagger.formats.")}
+    assert formats == ALWAYS | set(needed.split())
+    assert "gzip" not in loaded
+    assert ("csv" in loaded) == (name == "records.csv")

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from tagger.comparison import compare, evaluate_groups
+from tagger.comparison import compare
+from tagger.groups import evaluate_groups
 
 THEMES = ("a", "b", "c", "d")
 

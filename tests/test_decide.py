@@ -1,5 +1,8 @@
 """Cuts and outcomes."""
 
+import pickle
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from tagger.decide import REASONS, Decision, cut, decisions
+from tagger.decide import REASONS, Decision, _decisions, cut, decisions
 from tagger.records import Record, Tag
 
 P = np.array([[0.5, 0.49, 0.9], [0.1, 0.2, 0.3], [0.9, 0.9, 0.9]])
@@ -76,6 +79,20 @@ def test_equally_probable_tags_come_in_the_order_of_the_themes():
     given = np.ones((1, 3), bool)
     tags = decisions(record, P[2:], given, FREE[:1], ["a", "b", "c"])[0].tags
     assert [tag.theme for tag in tags] == ["a", "b", "c"]
+
+
+@given(
+    arrays(float, (5, 4), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0])),
+    arrays(bool, (5, 4)),
+    arrays(np.int8, 5, elements=st.integers(-1, 3)),
+)
+def test_decisions_are_those_of_the_definition_in_python(P, given, reasons):
+    records = [Record(id=str(n), title=f"T{n}") for n in range(5)]
+    made = decisions(records, P, given, reasons, ["a", "b", "c", "d"])
+    assert made == _decisions(records, P, given, reasons, ["a", "b", "c", "d"])
+    assert pickle.loads(pickle.dumps(made)) == made
+    with pytest.raises(FrozenInstanceError, match="cannot assign"):
+        made[0].status = "none"
 
 
 def test_the_reasons_have_names():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+from tagger.definitions import DEFINITIONS, WITHOUT_INTERVAL
 from tagger.errors import RecordError
 from tagger.evaluation import evaluate
-from tagger.metrics import DEFINITIONS, WITHOUT_INTERVAL
 
 THEMES = ("optimizers", "llm-serving", "llm-agents", "remote-sensing")
 
@@ -234,3 +234,29 @@ def test_the_figures_of_the_themes_are_a_pandas_table():
     assert frame.index.tolist() == ["a", "b"]
     assert frame["labels"].tolist() == [2, 1]
     assert frame["recall"].tolist() == [0.5, 1.0]
+
+
+def test_coverage_of_records_tested_more_than_once_stays_a_share():
+    y = np.array([[1], [0], [1]], dtype=np.int8)
+    units = np.array([0, 0, 1])
+    twice = np.array([False, False, True])
+    found = evaluate(
+        y, y.astype(float), y == 1, ["a"], abstained=twice, units=units, n_boot=200
+    ).overall["coverage"]
+    assert found.value == pytest.approx(2 / 3)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    judged = np.zeros(3, bool)
+    whole = evaluate(
+        y, y.astype(float), y == 1, ["a"], abstained=judged, units=units, n_boot=200
+    ).overall["coverage"]
+    # Wilson's interval of 2 of 2: no resample says anything but 1.
+    assert whole.low == pytest.approx(2 / (2 + 1.96**2), abs=1e-3)
+
+
+def test_a_theme_of_one_label_or_none_is_too_few_to_tell():
+    y = np.array([[1, 0, 1], [0, 0, 1]], dtype=np.int8)
+    one, none, two = evaluate(y, y * 0.5, y >= 0, ["a", "b", "c"]).themes
+    assert np.isnan([one.recall.low, one.average_precision.low, none.f1.low]).all()
+    assert (one.recall.value, none.f1.value) == (1.0, 0.0)
+    known = (one.precision, one.f1, two.recall, two.f1, two.average_precision)
+    assert not np.isnan([figure.low for figure in known]).any()

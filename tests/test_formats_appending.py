@@ -21,6 +21,12 @@ CASES = {
     "a.bib": ("@misc{a, title={One}}", '@string{x="Two"}\n@misc{b, title=x}\n'),
     "a.ris": ("TY  - JOUR\r\nTI  - One\r\nER  - \r\n", "TY  - JOUR\nTI  - Two\nER  -"),
     "a.nbib": ("PMID- 1\nTI  - One\n", "PMID- 2\nTI  - Two\n"),
+    "a.xml": (
+        "<xml><records>\n<record><ref-type>1</ref-type><titles><title>One</title>"
+        "</titles></record>\n</records></xml>\n",
+        "<xml><records><record><ref-type>1</ref-type><titles><title>Two</title>"
+        "</titles></record></records></xml>",
+    ),
 }  # fmt: skip
 
 
@@ -165,6 +171,18 @@ def test_what_does_not_go_together_is_refused(name, held, message, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.parametrize(
+    "held", ['"\u00e0 \n', "oops\n[]\n", '{"id": "x"}\n{"y": 1}\n']
+)
+def test_a_file_without_a_usable_record_does_not_grow(held, tmp_path):
+    """What it is could be taken for something else once it has more lines."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(held, encoding="utf-8")
+    with pytest.raises(RecordError, match="holds no record that others could be put"):
+        append('{"title": "Two"}\n{"title": "Three"}\n', path)
+    assert path.read_text(encoding="utf-8") == held
+
+
 def test_nothing_to_add_leaves_the_file_alone(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("not even records")
@@ -177,7 +195,8 @@ def test_nothing_to_add_leaves_the_file_alone(tmp_path):
     "name",
     ["references.bib", "references.ris", "references.nbib", "zotero.csl.json",
      "openalex.json", "records.csv", "records.tsv", "records.jsonl", "records.json",
-     "crossref.json", "openreview.json", "arxiv-snapshot.jsonl", "excel.csv"],
+     "crossref.json", "openreview.json", "arxiv-snapshot.jsonl", "excel.csv",
+     "endnote.xml"],
 )  # fmt: skip
 def test_a_sample_put_behind_itself_is_read_twice(name, tmp_path):
     path = tmp_path / name
@@ -190,3 +209,42 @@ def test_a_sample_put_behind_itself_is_read_twice(name, tmp_path):
     twice = [entry.record for entry in read_entries(path) if entry.record]
     titles = [entry.record.title for entry in once if entry.record]
     assert [record.title for record in twice] == titles * 2
+
+
+def test_what_follows_the_records_of_ris_does_not_become_part_of_a_new_one(tmp_path):
+    path = tmp_path / "a.ris"
+    path.write_text("TY  - JOUR\nTI  - One\nER  - \nAB  - Prose behind the end.\n")
+    append("TY  - JOUR\nTI  - Two\n", path)
+    (_, two) = [entry.record for entry in read_entries(path)]
+    assert (two.title, two.abstract) == ("Two", "")
+    assert path.read_text().endswith("ER  - \nAB  - Prose behind the end.\n")
+
+
+def test_a_document_of_one_line_with_a_list_is_no_line(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"n": 1, "results": [{"title": "One"}]}')
+    append("<feed><entry><title>Two</title></entry></feed>", path)
+    assert [title for title, _ in read(path)] == ["One", "Two"]
+    assert path.read_text().startswith('{"n": 1, "results": [{"title": "One"},{"id"')
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv", "a.bib", "a.ris"])
+def test_a_byte_that_is_no_text_is_the_same_letter_in_the_other_file(name, tmp_path):
+    """Else the paper would be taken for a new one again and again."""
+    held, more = CASES[name]
+    path = tmp_path / name
+    path.write_bytes(held.encode())
+    good = "\u00e9\u00e9 Two"
+    append(more.replace("Two", good).encode().replace(b"Two", b"\xe9Two"), path)
+    (_, (title, _)) = read(path)
+    assert title == "\u00e9\u00e9 \ufffdTwo"
+
+
+def test_nothing_is_put_behind_a_reference_that_is_never_closed(tmp_path):
+    held, more = CASES["a.xml"]
+    path = tmp_path / "a.xml"
+    broken = held.replace("</records>", "<record><title><![CDATA[</record></records>")
+    path.write_text(broken)
+    with pytest.raises(RecordError, match=r"a\.xml:3: the last record is never closed"):
+        append(more, path)
+    assert path.read_text() == broken

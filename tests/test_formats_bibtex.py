@@ -184,3 +184,10 @@ def test_fields_are_those_that_bibtexparser_reads(text):
         if keys.count(key := entry.raw.parsed.key) == 1:
             ours = {f.name: " ".join(f.value.split()) for f in entry.raw.parsed.fields}
             assert ours == theirs[key]
+
+
+@pytest.mark.parametrize("text", [")", "a) b", "{)}", '{"} )', "(c)"])
+def test_a_bracket_in_a_value_does_not_end_an_entry_in_brackets(text):
+    opened = reading(f'@misc(k, title = "{text}", note = {{)}})\n@misc(l, title={{U}})')
+    titles = [entry.record and entry.record.title for entry in opened]
+    assert titles == [text, "U"]

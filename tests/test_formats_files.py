@@ -1,6 +1,7 @@
 """Opening, recognising, plain text, packing, encodings, and whole files."""
 
 import bz2
+import errno
 import gzip
 import io
 import json
@@ -138,7 +139,7 @@ def test_a_packed_file_that_breaks_off_is_refused(tmp_path):
     lines = "".join(f'{{"title": "{os.urandom(40).hex()}"}}\n' for _ in range(9000))
     path.write_bytes(gzip.compress(lines.encode())[:-5000])
     with (
-        pytest.raises(RecordError, match=r"x.gz: the file is damaged or cut off after"),
+        pytest.raises(RecordError, match=r"x.gz: the packed content is cut off after"),
         read_entries(path) as opened,
     ):
         list(opened)
@@ -340,8 +341,24 @@ def test_a_packed_target_is_packed_the_same_way_each_time(tmp_path, packing):
 def test_a_target_that_cannot_be_written_is_named(tmp_path):
     source = tmp_path / "x.jsonl"
     source.write_text(LINES, encoding="utf-8")
-    with pytest.raises(RecordError, match="cannot be written: no such file"):
+    with pytest.raises(
+        RecordError, match=r"no/x.jsonl cannot be written: no such file"
+    ):
         copied(source, tmp_path / "no" / "x.jsonl")
+
+
+def test_a_full_disk_leaves_the_old_file_and_names_it(tmp_path, monkeypatch):
+    path = tmp_path / "x.jsonl"
+    path.write_text(LINES, encoding="utf-8")
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RecordError, match=r"x.jsonl cannot be written: no space left"):
+        copied(path, path)
+    assert [file.name for file in tmp_path.iterdir()] == ["x.jsonl"]
+    assert path.read_text(encoding="utf-8") == LINES
 
 
 def test_a_link_is_followed_and_stays_a_link(tmp_path):

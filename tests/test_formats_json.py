@@ -268,3 +268,41 @@ def test_any_records_survive_writing_and_reading(records):
     assert [r.pop("tags") for r in tagged] == [WRITTEN] * len(records)
     assert [r.pop("tagger") for r in tagged] == [MEMORY] * len(records)
     assert tagged == records
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"paperId": "p", "authors": [{"authorId": None, "name": None}, {"name": "A"}]},
+        {"type": "book", "author": [{"given": "", "family": ""}, {"literal": "A"}],
+         "issued": {}},
+        {"authors": [{"name": "", "id": "x"}, "A", {"firstName": None}]},
+    ],
+)  # fmt: skip
+def test_a_person_without_a_name_does_not_lose_the_paper(record):
+    text = json.dumps({"title": "T", **record})
+    (entry,) = read_entries(io.BytesIO(text.encode()))
+    assert entry.record.authors == ("A",)
+
+
+def test_people_of_an_unknown_shape_are_a_problem():
+    text = json.dumps({"title": "T", "authors": [{"full": "A"}]})
+    (entry,) = read_entries(io.BytesIO(text.encode()))
+    assert "expected text" in entry.problem
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"type": "book", "title": "T", "keyword": "a", "issued": {}, "keyword": "b"}',
+        '{"title": "T", "tags": [], "tagger": {}, "tags": null, "x": 1}',
+    ],
+)
+def test_of_two_members_of_one_name_the_last_is_changed(record):
+    opened = read_entries(io.BytesIO(record.encode()))
+    out = io.BytesIO()
+    tags = [Tag("moe", 0.9)]
+    write_entries([(e, tags) for e in opened], out, reading=opened)
+    again = read_entries(io.BytesIO(out.getvalue()))
+    (entry,) = again
+    assert "moe" in [tag.theme for tag in again.tags(entry)]

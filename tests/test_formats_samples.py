@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tagger.formats import FORMATS, files_in, read_entries, read_records, write_entries
+from tagger.formats.sources import open_source
 from tagger.records import Tag
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -70,6 +71,19 @@ def test_the_format_is_known_by_content_alone(name):
     assert (opened.n_used, opened.n_read) == (used, read)
 
 
+@pytest.mark.parametrize("change", ["none", "crlf", "mark"])
+@EACH
+def test_a_format_that_knows_a_file_is_not_kept_from_it_by_its_sign(name, change):
+    data = (SAMPLES / name).read_bytes()
+    data = data.replace(b"\n", b"\r\n") if change == "crlf" else data
+    data = b"\xef\xbb\xbf" + data if change == "mark" else data
+    with open_source(io.BytesIO(data)) as source:
+        by_sign = [kind.name for kind in FORMATS if kind.recognise(source.head)]
+        asked = [kind.name for kind in FORMATS if kind.load().recognise(source.head)]
+    assert by_sign == asked
+    assert asked or name == "abstract.txt"
+
+
 @EACH
 @pytest.mark.parametrize("change", ["none", "crlf", "mark"])
 def test_without_tags_the_same_bytes_come_out(name, change):
@@ -86,7 +100,7 @@ def test_without_tags_the_same_bytes_come_out(name, change):
 
 
 def test_formats_without_a_place_for_tags_say_so():
-    keep = {kind.name for kind in FORMATS if kind.holds_tags}
+    keep = {kind.name for kind in FORMATS if hasattr(kind.load(), "write")}
     others = "parquet endnote-xml jsonl json ris nbib bibtex tsv csv"
     assert keep == set(others.split())
 

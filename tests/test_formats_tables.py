@@ -166,9 +166,37 @@ def test_a_table_without_a_text_column_is_refused():
     with pytest.raises(
         RecordError,
         match=r"stream: no column is known to hold a title or an abstract; the "
-        r"columns are \['a', 'b'\]. Name one with --map abstract=COLUMN.",
+        r"columns are \['a', 'b'\]. Name them, perhaps with --map title=COLUMN --map "
+        r"abstract=COLUMN\.",
     ):
         list(reading("a,b\n1,2\n", format="csv"))
+
+
+@pytest.mark.parametrize("rest", [",", ',""', ',,""', ',"",'])
+def test_empty_cells_beyond_the_header_do_not_push_the_tags_out(rest):
+    text = f"id,title\n1,T{rest}\n"
+    opened = reading(text)
+    out = io.BytesIO()
+    write_entries([(e, [Tag("moe", 0.9)]) for e in opened], out, reading=opened)
+    again = reading(out.getvalue())
+    (entry,) = again
+    assert entry.record.title == "T"
+    assert [tag.theme for tag in again.tags(entry)] == ["moe"]
+
+
+@pytest.mark.parametrize("make", ["csv", "parquet"])
+def test_of_a_table_with_foreign_columns_the_longest_texts_are_named(make):
+    names = ["nr", "headline", "what it says", "length"]
+    row = ["1", "On tags", "We tag papers with themes.", "123456789012345678901234567"]
+    if make == "csv":
+        opened = reading(",".join(names) + "\n" + ",".join(row) + "\n", format="csv")
+    else:
+        columns = {name: [cell] for name, cell in zip(names, row, strict=True)}
+        opened = reading(parquet(pa.table(columns)))
+    with pytest.raises(
+        RecordError, match="--map title=headline --map abstract='what it says'"
+    ):
+        list(opened)
 
 
 def test_a_users_column_is_found():
@@ -275,5 +303,7 @@ def test_parquet_cut_off_is_refused():
 
 
 def test_parquet_without_a_text_column_is_refused():
-    with pytest.raises(RecordError, match=r"the columns are \['a'\]. Name one with"):
+    with pytest.raises(
+        RecordError, match=r"the columns are \['a'\]. Name them, perhaps"
+    ):
         list(reading(parquet(pa.table({"a": [1]}))))

@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from tagger.errors import RecordError
-from tagger.heldout import (
-    Part,
-    ask,
-    cross_validate,
-    learning_curve,
-    make_parts,
-    read_split,
-)
+from tagger.heldout import ask, cross_validate, learning_curve
 from tagger.material import prepare
+from tagger.plans import Part, SplitPlan, make_parts, read_split, usual_plan
 from tagger.records import Record
 from tagger.training import train
 
@@ -130,7 +124,7 @@ def test_a_record_tested_twice_is_one_record_to_the_intervals(toy):
 def test_thresholds_are_the_mean_of_the_models_that_judged(toy):
     answers = cross_validate(toy, make_parts(read_split("cv:3"), toy))
     every = np.array([model.thresholds for model in answers.models])
-    sizes = np.bincount(answers.model_of)
+    sizes = np.bincount(answers.part_of)
     assert answers.thresholds() == pytest.approx(sizes @ every / 9)
 
 
@@ -161,3 +155,8 @@ def test_a_learning_curve_ends_with_all_training_records(toy):
     sizes = [point["records"] for point in points]
     assert sizes == sorted(sizes)
     assert all(p["low"] <= p["value"] <= p["high"] for p in points)
+
+
+@pytest.mark.parametrize(("n", "folds"), [(9, 5), (5, 5), (3, 3), (2, 2), (1, 2)])
+def test_without_a_plan_there_are_five_folds_or_one_a_paper(toy, n, folds):
+    assert usual_plan(toy.part(np.arange(n))) == SplitPlan("cv", folds)

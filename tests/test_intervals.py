@@ -77,11 +77,12 @@ def test_variance_that_no_resample_shows_widens_an_interval():
 
 def test_a_mean_leans_to_the_side_where_its_resamples_have_their_tail():
     sample = np.array([0.3] * 8 + [0.4, 0.5])
-    figure = mean_figure(np.array([0.33, *sample]))
+    figure = mean_figure(np.array([0.33, *sample]), 1000, step=1 / 3)
     assert figure.high - 0.33 > 0.33 - figure.low
-    assert mean_figure(np.array([0.5, 0.5, 0.5])).to_dict() == {
-        "value": 0.5,
-        "low": 0.5,
-        "high": 0.5,
-    }
-    assert np.isnan(mean_figure(np.array([np.nan, 0.5])).low)
+    assert np.isnan(mean_figure(np.array([np.nan, 0.5]), 10, step=0.5).low)
+
+
+def test_a_handful_of_equal_records_is_no_proof_that_all_are_equal():
+    figure = mean_figure(np.array([0.5, 0.5, 0.5]), 8, step=0.5)
+    half = 1.959964 * (2 * 0.25 / (8 * 10)) ** 0.5
+    assert (figure.low, figure.high) == pytest.approx((0.5 - half, 0.5 + half))

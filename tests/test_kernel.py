@@ -121,6 +121,12 @@ def only_once():
         yield patch
 
 
+def test_a_brace_alone_stays_beside_signs_whose_bytes_look_like_latex(monkeypatch):
+    records = [record("", "b \u222b \u2264 a } alone")]
+    wanted = in_python(monkeypatch, read_events, records)
+    assert listing(read_events(records)) == listing(wanted)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_has_the_same_ngrams(text, tiny, monkeypatch):
     records = [record(text, "x"), record("", text), record(text, text)]
@@ -250,3 +256,11 @@ def test_a_changed_byte_changes_the_checksum(data, draw):
     at = draw.draw(st.integers(0, len(data) - 1))
     other = draw.draw(st.integers(0, 255).filter(lambda value: value != data[at]))
     assert checksum(data[:at] + bytes([other]) + data[at + 1 :]) != checksum(data)
+
+
+def test_arrays_that_do_not_fit_the_records_make_no_decisions():
+    with pytest.raises(ValueError, match="the arrays do not fit the records"):
+        compiled.decisions(
+            [record("x")], np.zeros(1), np.zeros(2, bool), np.zeros(1, np.int8),
+            ("a",), (), Record, Record,
+        )  # fmt: skip

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tagger.features import TITLE_WEIGHT, read_document
-from tagger.keywords import KeywordMatcher
+from tagger.features import TITLE_WEIGHT, read_document, read_events
+from tagger.keywords import KeywordMatcher, keyword_scores, phrase_table
 from tagger.records import Record
 from tagger.themes import Theme
 
@@ -97,3 +97,30 @@ def test_two_spellings_of_one_phrase_count_once():
 def test_no_documents_give_no_rows():
     assert matcher("a").scores([]).shape == (0, 1)
     assert KeywordMatcher([]).scores([read("a")]).shape == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("title", "abstract"),
+    [
+        ("Adam and SGD", "Adam, Adam, Adam, adam."),
+        ("", "Adam Smith in FP8, FP8, fp8"),
+        ("A very long phrase of tokens", "a very long phrase, a very long one"),
+        ("", ""),
+    ],
+)
+def test_scores_by_codes_are_those_of_spacy(title, abstract):
+    themes = [
+        Theme(id="a", name="A", keywords=("Adam", "SGD"), exclude=("Adam Smith",)),
+        Theme(id="b", name="B", keywords=("FP8", "fp-8", "very long phrase of tokens")),
+    ]
+    record = Record(id="x", title=title, abstract=abstract)
+    table = phrase_table(themes)
+    found = keyword_scores(read_events([record], table.prefixes), table, 1)
+    wanted = KeywordMatcher(themes).scores([read_document(record)])
+    assert_allclose(found, wanted, atol=1e-12)
+
+
+def test_no_theme_has_no_phrase():
+    table = phrase_table([])
+    assert table.signs.shape == (0, 0)
+    assert keyword_scores(read_events([]), table, 0).shape == (0, 0)

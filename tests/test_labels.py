@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tagger.errors import RecordError
-from tagger.labels import label_matrix, labelled
+from tagger.labels import check_one_theme, label_matrix, labelled
 from tagger.records import Record
 
 THEMES = ("optimizers", "llm-serving", "llm-agents", "remote-sensing")
@@ -58,3 +58,22 @@ def test_label_matrix_holds_labels_and_unsure_pairs_in_theme_order():
 def test_labels_that_cannot_be_counted_are_named(record, message):
     with pytest.raises(RecordError, match=message):
         label_matrix([record], THEMES)
+
+
+def test_labels_that_contradict_one_theme_a_record_are_counted_and_named():
+    fine = [
+        Record(id="a", themes=("optimizers",)),
+        Record(id="b"),
+        Record(id="c", themes=(), unsure=("llm-agents",)),
+    ]
+    check_one_theme(fine)
+    wrong = [Record(id=f"w{n}", line=n, themes=()) for n in range(4)]
+    two = Record(id="two", themes=("optimizers", "llm-agents"))
+    with pytest.raises(
+        RecordError,
+        match=r"^5 of 8 records do not have exactly one theme, as 'exclusive' "
+        r"promises: Record 'two' has optimizers, llm-agents; Record 'w0' \(line 0\) "
+        r"has none; "
+        r"Record 'w1' \(line 1\) has none; and 2 more\. Give each of them one theme",
+    ):
+        check_one_theme([*fine, two, *wrong])

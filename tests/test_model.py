@@ -1,5 +1,7 @@
 """The frozen model: probabilities, evidence, saving."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -297,3 +299,17 @@ def test_the_logits_of_the_shipped_model_can_be_taken_apart(shipped):
         told = shipped.explain(LATEX, theme)
         total = told.intercept + sum(word.contribution for word in told.words)
         assert total == pytest.approx(told.logit, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_model_with_a_weight_that_is_no_number_is_refused(
+    tiny, tmp_path, kind, value
+):
+    weights = tiny.weights.astype(kind)
+    save(replace(tiny, weights=weights), tmp_path / "good")
+    load(tmp_path / "good")
+    weights[1, 1] = value
+    save(replace(tiny, weights=weights), tmp_path / "bad")
+    with pytest.raises(ModelError, match="altered: weights cannot be of a model"):
+        load(tmp_path / "bad")

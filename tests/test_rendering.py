@@ -8,16 +8,18 @@ from tagger.rendering import format_comparison, format_table
 
 
 def test_table_is_aligned_and_plain():
-    y = np.array([[1, 0], [0, 0]], dtype=np.int8)
+    y = np.array([[1, 0], [1, 0], [0, 0]], dtype=np.int8)
     text = format_table(evaluate(y, y.astype(float), y == 1, ["a", "long-theme"]))
     lines = text.split("\n")
-    assert lines[0].startswith("2 records, 2 themes, 1 labels; 1 records without")
+    assert lines[0].startswith("3 records, 2 themes, 2 labels; 1 records without")
     assert lines[2].startswith("theme       labels  given  precision")
     assert lines[4] == (
         "long-theme       0      0  -                     -                     -"
         "                     -"
     )
     assert lines[3].index("1.000 [") == lines[2].index("precision")
+    assert "fewer than 30 labels, too few to tell: a, long-theme" in lines
+    assert "hamming_loss               0.0000 [0.0000, 0.5615]" in lines
     assert text.isascii()
 
 

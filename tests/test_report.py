@@ -8,9 +8,10 @@ import jsonschema
 import numpy as np
 import pytest
 
-from tagger.comparison import compare, evaluate_groups
+from tagger.comparison import compare
 from tagger.evaluation import evaluate
 from tagger.fingerprints import Overlap
+from tagger.groups import evaluate_groups
 from tagger.records import Record
 from tagger.report import (
     build_report,

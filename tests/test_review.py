@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tagger.errors import ModelError, RecordError
-from tagger.heldout import read_split
+from tagger.plans import read_split
 from tagger.records import Record
 from tagger.report import report_schema
 from tagger.review import review_model, review_split
@@ -126,3 +126,10 @@ def test_equal_seeds_give_equal_reviews(toy_records, toy_themes, small):
     )
     assert one.evaluation.to_dict() == two.evaluation.to_dict()
     assert np.array_equal(one.answers.P, two.answers.P)
+
+
+def test_parts_are_shown_even_where_they_are_small(toy_records, toy_themes, small):
+    records = [replace(r, sources=(str(n % 2),)) for n, r in enumerate(toy_records)]
+    review = review_split(records, toy_themes, read_split("group:source"))
+    parts = review.groups()["part tested"]
+    assert [(part.value, part.n_records) for part in parts] == [("0", 5), ("1", 4)]

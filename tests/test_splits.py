@@ -1,5 +1,7 @@
 """Splits: every theme spread evenly, no paper on both sides."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -158,3 +160,6 @@ def test_field_values_are_text_and_none_where_the_field_is_missing():
     assert field_values(record, "source") == ("x", "y")
     assert field_values(record, "area") == ("3",)
     assert field_values(record, "venue") == ()
+    own = replace(record, extra={"source": "page", "area": ["a", 3, "a"]})
+    assert field_values(own, "source") == ("page",)
+    assert field_values(own, "area") == ("a", "3")

@@ -66,14 +66,11 @@ def test_permuting_the_themes_permutes_the_columns(
     assert_allclose(other.thresholds, one.thresholds[order], atol=2e-3)
 
 
-@pytest.mark.parametrize("labelled", [False, True])
 def test_without_a_label_the_model_is_what_the_theme_file_says(
-    labelled, toy_records, toy_themes, toy_background
+    toy_records, toy_themes, toy_background
 ):
     bare = [replace(record, themes=None) for record in toy_records]
-    model, held_out = train_held_out(
-        bare if labelled else [], toy_themes, background=toy_background
-    )
+    model, held_out = train_held_out([], toy_themes, background=toy_background)
     assert held_out is None
     settings = Settings()
     scores = KeywordMatcher(toy_themes).scores([read_document(r) for r in bare])
@@ -82,6 +79,28 @@ def test_without_a_label_the_model_is_what_the_theme_file_says(
     assert_allclose(P, 1 / (1 + np.exp(-logits)), atol=1e-6)
     assert model.thresholds.tolist() == [0.5] * 3
     assert model.arrays == {}
+
+
+def test_records_without_labels_teach_the_same_wherever_they_stand(
+    toy_records, toy_themes, toy_background
+):
+    bare = [replace(record, themes=None) for record in toy_records]
+    among, _ = train_held_out(bare, toy_themes, background=toy_background)
+    beside = train([], toy_themes, unlabelled=bare, background=toy_background)
+    assert_array_equal(among.weights, beside.weights)
+    assert among.facts["trained_on"]["n_unlabelled"] == len(bare)
+    alone = train([], toy_themes, background=toy_background)
+    assert (among.weights != alone.weights).any()
+
+
+def test_a_word_beside_the_keywords_speaks_for_the_theme_without_a_label(
+    toy_themes, toy_background
+):
+    texts = ["An adam optimizer with momentum.", "The force of the energy."] * 40
+    seen = [Record(id=str(i), abstract=text) for i, text in enumerate(texts)]
+    model = train([], toy_themes, unlabelled=seen, background=toy_background)
+    told = model.explain(Record(id="x", abstract="momentum"), "optimizers")
+    assert [word.text for word in told.words if word.contribution > 0] == ["momentum"]
 
 
 def test_one_labelled_record_is_too_few_to_hold_any_out(
@@ -96,10 +115,14 @@ def test_what_is_held_out_is_the_labelled_records_in_order(tiny_trained, toy_rec
     assert held_out.records == toy_records
     assert held_out.y.shape == held_out.P.shape == held_out.given.shape == (9, 3)
     assert ((held_out.P >= 0) & (held_out.P <= 1)).all()
-    assert sorted(set(held_out.fold.tolist())) == [0, 1, 2, 3, 4]
-    figures = held_out.evaluate(model.theme_ids).to_dict()
+    assert sorted(set(held_out.part_of.tolist())) == [0, 1, 2, 3, 4]
+    figures = held_out.evaluate().to_dict()
     assert model.facts["held_out"] == figures
     assert figures["records"] == 9
+    assert list(figures["baselines"])[2:] == [
+        "keyword rules",
+        "TF-IDF + logistic regression",
+    ]
 
 
 def test_two_versions_of_a_paper_are_in_one_fold(
@@ -108,7 +131,7 @@ def test_two_versions_of_a_paper_are_in_one_fold(
     twice = [replace(r, id=f"2401.0000{n}v1") for n, r in enumerate(toy_records)]
     twice += [replace(r, id=r.id.replace("v1", "v2")) for r in twice]
     _, held_out = train_held_out(twice, toy_themes, background=toy_background)
-    assert_array_equal(held_out.fold[:9], held_out.fold[9:])
+    assert_array_equal(held_out.part_of[:9], held_out.part_of[9:])
 
 
 def test_an_unsure_pair_is_not_learned_from(toy_records, toy_themes, toy_background):
@@ -169,3 +192,39 @@ def test_an_unknown_label_is_refused_with_a_hint(toy_themes, toy_background):
 def test_no_theme_is_refused(toy_background):
     with pytest.raises(ThemeError, match="There is no theme to learn"):
         train([], [], background=toy_background)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_of_many_records_samples_and_fewer_folds_do(
+    jobs, toy_records, toy_themes, toy_background, monkeypatch
+):
+    # Nine records are many here.
+    monkeypatch.setattr("tagger.training._MANY", 3)
+    monkeypatch.setattr("tagger.training._BLOCK", 2)
+    model, held_out = train_held_out(
+        toy_records, toy_themes, background=toy_background, jobs=jobs
+    )
+    assert sorted(set(held_out.part_of.tolist())) == [0, 1]
+    P = model.predict_proba(toy_records)
+    for row, record in zip(P, toy_records, strict=True):
+        for theme in record.themes:
+            assert model.theme_ids[row.argmax()] == theme
+
+
+def test_of_many_records_rare_ngrams_are_not_learned(
+    toy_themes, toy_background, monkeypatch
+):
+    monkeypatch.setattr("tagger.training._RAREST", 2)
+    records = [
+        Record(id=str(n), abstract="zyxo" if n < 4 else "often", themes=())
+        for n in range(12)
+    ]
+    model = train(records, toy_themes, background=toy_background)
+    assert len(model.vocabulary) == len(toy_background.codes) + 1
+
+
+def test_of_many_records_fewer_resamples_tell_how_sure_it_is(tiny_trained, monkeypatch):
+    _, held_out = tiny_trained
+    assert held_out.evaluate().n_boot == 1000
+    monkeypatch.setattr("tagger.answers._RESAMPLED", 9 * 300)
+    assert held_out.evaluate().n_boot == 300

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tagger import features, keywords
+from tagger import counts, features, keywords
+from tagger import material as material_module
 from tagger.formats import read_records
 from tagger.material import prepare
 from tagger.theme_file import read_themes
@@ -54,7 +55,9 @@ def main():
         if not file.exists():
             started = time.time()
             if name.startswith("title counts"):
-                features.TITLE_WEIGHT = keywords.TITLE_WEIGHT = 1.0
+                # Above 1, by which a title's n-grams are known.
+                for module in (features, keywords, counts, material_module):
+                    module.TITLE_WEIGHT = 1.0 + TINY
                 material = prepare(records, themes)
             _, held_out = learn(material, settings=settings, seed=0)
             np.save(file, held_out.given)

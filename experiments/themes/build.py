@@ -160,7 +160,7 @@ def main():
         jobs=args.jobs,
     )
     seconds = time.time() - started
-    figures = held_out.evaluate(ids)
+    figures = held_out.evaluate()
     facts = {
         **model.facts,
         "trained_on": {

@@ -6,51 +6,43 @@ Data goes to standard output, all else to standard error. Exit code 0: done;
 
 from __future__ import annotations
 
-import os
-import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
-from tagger.cli.evaluate import evaluate
-from tagger.cli.info import info
-from tagger.cli.inspect import inspect
-from tagger.cli.predict import predict
-from tagger.cli.tag import tag
-from tagger.cli.train import train
-from tagger.errors import TaggerError
+from tagger.cli.stopping import stopped_by_signals
+from tagger.cli.streams import said_in_a_sentence, with_every_stream
 
 __all__ = ["main"]
 
+_COMMANDS = ("predict", "tag", "train", "evaluate", "inspect", "info")
+"""In the order of work; each is the function of this name in the module of it."""
+
 
 class _Group(click.Group):
-    """Turns what the user can mend into one sentence and exit code 1."""
+    """Loads the command that is called, and no other."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        with_every_stream()
+        return super().main(*args, **kwargs)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with said_in_a_sentence():
+            return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()  # a full disk shows here, not at exit
-            return result
-        except TaggerError as error:
-            raise click.ClickException(str(error)) from error
-        except BrokenPipeError:
-            # The reader of our output went away (as `head` does); say nothing.
-            _silence_output()
-            ctx.exit(0)
-        except OSError as error:
-            _silence_output()
-            where = error.filename or "The output"
-            raise click.ClickException(
-                f"{where} cannot be used: {error.strerror or error}."
-            ) from error
+        with stopped_by_signals(), said_in_a_sentence():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)  # in the order of work, not of the alphabet
+        return list(_COMMANDS)
 
-
-def _silence_output() -> None:
-    """Keep the interpreter from writing, and complaining, at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"tagger.cli.{name}"), name)
+        return command
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -64,7 +56,3 @@ def main() -> None:
       tagger tag new.jsonl -o tagged.jsonl
       tagger train labelled.jsonl --themes themes.toml -o my-model
     """
-
-
-for _command in (predict, tag, train, evaluate, inspect, info):
-    main.add_command(_command)

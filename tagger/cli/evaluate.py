@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,53 +19,22 @@ from tagger.cli.options import (
     skipped_option,
     strict_option,
 )
+from tagger.cli.typed import (
+    Limits,
+    check_usage,
+    read_limits,
+    read_other,
+    read_plan,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tagger.heldout import SplitPlan
-    from tagger.model import Tagger
+    from tagger.findings import Findings
+    from tagger.plans import SplitPlan
     from tagger.records import Record
-    from tagger.review import Review
-    from tagger.training import Settings
 
 __all__ = ["evaluate"]
-
-Limits = Mapping[str, float]
-
-
-def _split(
-    context: click.Context, option: click.Parameter, value: str | None
-) -> SplitPlan | None:
-    from tagger.heldout import read_split
-
-    try:
-        return None if value is None else read_split(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def _limits(
-    context: click.Context, option: click.Parameter, values: Iterable[str]
-) -> Limits:
-    from tagger.metrics import DEFINITIONS, SMALLER_IS_BETTER, THEME_FIGURES
-
-    known = [n for n in DEFINITIONS if n not in SMALLER_IS_BETTER | THEME_FIGURES]
-    limits = {}
-    for value in values:
-        name, _, number = value.partition("=")
-        try:
-            limits[name] = float(number)
-        except ValueError as error:
-            raise click.BadParameter(f"{value!r} is not like 'micro_f1=0.85'.") from (
-                error
-            )
-        if name not in known:
-            raise click.BadParameter(
-                f"{name!r} is no figure with a lower limit; choose one of "
-                f"{', '.join(known)}."
-            )
-    return limits
 
 
 @click.command()
@@ -82,9 +51,10 @@ def _limits(
     "--split",
     "plan",
     metavar="SPLIT",
-    callback=_split,
+    callback=read_plan,
     help="With --themes: cv:5, holdout:0.2, group:source (or year, venue, subject, "
-    "any field: one value left out at a time) or time:2025.  [default: cv:5]",
+    "any field: one value left out at a time) or time:2025.  [default: cv:5, or a "
+    "fold a paper where they are fewer]",
 )
 @click.option(
     "--repeat",
@@ -119,7 +89,7 @@ def _limits(
     "limits",
     multiple=True,
     metavar="FIGURE=LEAST",
-    callback=_limits,
+    callback=read_limits,
     help="Exit with 1 if a figure is smaller, such as micro_f1=0.85.",
 )
 @seed_option
@@ -165,7 +135,8 @@ def evaluate(
     from tagger.report import provenance
     from tagger.resources import resource
 
-    _check_usage(theme_path, model_dir, plan, repeat, exclusive, keep_seen)
+    check_usage(theme_path, model_dir, plan, repeat, exclusive, keep_seen, compare)
+    other = None if theme_path is None else read_other(compare)
     started = time.monotonic()
     records, readings = read_all(
         files,
@@ -183,7 +154,8 @@ def evaluate(
             records,
             used,
             plan,
-            compare,
+            other=other,
+            names=(compare or "", "as given"),
             repeat=repeat,
             exclusive=exclusive,
             with_curve=report_dir is not None,
@@ -208,40 +180,13 @@ def evaluate(
     _enforce(review, limits)
 
 
-def _check_usage(
-    theme_path: str | None,
-    model_dir: str | None,
-    plan: SplitPlan | None,
-    repeat: int,
-    exclusive: bool,
-    keep_seen: bool,
-) -> None:
-    """Refuse options that do not go together."""
-    if theme_path is not None and model_dir is not None:
-        raise click.UsageError("Use just one of --model and --themes.")
-    if theme_path is None and (plan is not None or repeat > 1 or exclusive):
-        raise click.UsageError(
-            "--split, --repeat and --exclusive train anew, which needs --themes."
-        )
-    if theme_path is not None and keep_seen:
-        raise click.UsageError(
-            "--keep-seen is about a saved model; with --themes nothing tested was "
-            "trained on."
-        )
-    if plan is not None and plan.kind in ("group", "time") and repeat > 1:
-        raise click.UsageError(
-            f"A split by {plan.kind} is the same every time; --repeat is for cv and "
-            "holdout."
-        )
-
-
 def _of_model(
     records: list[Record],
     model_dir: str | None,
     compare: str | None,
     keep_seen: bool,
     seed: int,
-) -> Review:
+) -> Findings:
     from tagger.model import load
     from tagger.review import review_model
 
@@ -259,12 +204,10 @@ def _of_split(
     records: list[Record],
     theme_path: str | Path,
     plan: SplitPlan | None,
-    compare: str | None,
     **options: Any,
-) -> Review:
+) -> Findings:
     import sys
 
-    from tagger.heldout import read_split
     from tagger.review import review_split
     from tagger.theme_file import read_themes
 
@@ -275,42 +218,13 @@ def _of_split(
     return review_split(
         records,
         read_themes(theme_path),
-        plan or read_split("cv:5"),
-        other=_other(compare),
-        names=(compare or "", "as given"),
+        plan,
         progress=progress,
         **options,
     )
 
 
-def _other(compare: str | None) -> Tagger | Settings | None:
-    """Read what to compare with: a folder, or settings such as ``penalty=0.01``."""
-    from dataclasses import asdict, replace
-
-    from tagger.model import load
-    from tagger.training import Settings
-
-    if compare is None or "=" not in compare:
-        return None if compare is None else load(compare)
-    usual, changes = asdict(Settings()), {}
-    for pair in compare.split(","):
-        name, _, value = pair.partition("=")
-        if name not in usual:
-            raise click.UsageError(
-                f"--compare names the setting {name!r}; the settings are "
-                f"{', '.join(usual)}."
-            )
-        try:
-            changes[name] = type(usual[name])(value)
-        except ValueError as error:
-            raise click.UsageError(
-                f"--compare gives {name} the value {value!r}, which is no number "
-                f"like {usual[name]}."
-            ) from error
-    return replace(Settings(), **changes)
-
-
-def _tell_seen(review: Review) -> None:
+def _tell_seen(review: Findings) -> None:
     """Say which records a model was trained on, and what they would change."""
     from tagger.rendering import format_seen
 
@@ -358,7 +272,7 @@ def _command() -> str:
     return shlex.join(["tagger", *sys.argv[1:]])
 
 
-def _enforce(review: Review, limits: Limits) -> None:
+def _enforce(review: Findings, limits: Limits) -> None:
     """Fail with a sentence where a figure is under its limit."""
     short = []
     for name, least in limits.items():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,21 +19,27 @@ from tagger.cli.options import (
     reading_options,
     skipped_option,
     strict_option,
-    with_progress,
 )
+from tagger.cli.progress import with_progress
 
 if TYPE_CHECKING:
     from tagger.formats import Reading
 
 __all__ = ["inspect"]
 
+_NAMES = 23
+_LEAST_WIDTH = 40
 _IN_LINES = ("notes", "problems_by_kind", "problems", "sample")
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="[FILE|DIR|-]...")
+@click.argument("files", nargs=-1, metavar="[FILE|DIR|-]...")
 @click.option(
-    "--sample", default=1, show_default=True, help="Records whose text is shown."
+    "--sample",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Records whose text is shown.",
 )
 @reading_options
 @skipped_option
@@ -47,7 +55,8 @@ def inspect(
 ) -> None:
     """Show what is recognised in a file: format, fields, duplicates, problems.
 
-    A table on a terminal, one JSON object a file in a pipe.
+    A table on a terminal, one JSON object a file in a pipe; - or a pipe into it
+    is standard input.
 
     \b
     Examples:
@@ -56,38 +65,51 @@ def inspect(
     """
     from tagger.inspection import inspect_entries
 
+    if not files:
+        if sys.stdin.isatty():
+            raise click.UsageError("Give a FILE, or pipe one into the command.")
+        files = ("-",)
     readings: list[Reading] = []
     opened = open_readings(files, mapping=mapping, encoding=encoding, format_=format_)
     with noting_skipped(skipped) as skips:
         for reading in opened:
-            noted = with_progress(skips.each(reading))
+            noted = with_progress(skips.each(reading), reading)
             found = inspect_entries(reading, sample, entries=noted)
             if not sys.stdout.isatty():
                 echo_json(found)
             else:
-                for line in [*([""] if readings else []), *_table(found)]:
+                width = max(_LEAST_WIDTH, get_terminal_size().columns)
+                for line in [*([""] if readings else []), *_table(found, width)]:
                     click.echo(line)
             readings.append(reading)
     finish(readings, strict=strict)
 
 
-def _table(found: Mapping[str, Any]) -> Iterator[str]:
-    """Give what was found as it is shown on a terminal."""
+def _table(found: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Give what was found as it is shown on a terminal of some columns."""
     for name, value in found.items():
         if name not in _IN_LINES:
-            yield f"{name.replace('_', ' '):<24} {_shown(value)}"
+            yield from _row(name, _shown(value), width)
     for note in found["notes"]:
-        yield f"note: {note}"
+        yield from _row("note", note, width)
     for kind, where in found["problems_by_kind"].items():
         lines = ", ".join(map(str, where["lines"]))
         more = ", ..." if where["records"] > len(where["lines"]) else ""
-        yield f"problems ({where['records']:,}): {kind}; at {lines}{more}"
+        text = f"{where['records']:,} {kind}; at {lines}{more}"
+        yield from _row("problems", text, width)
     for problem in found["problems"]:
-        yield f"problem: {problem}"
+        yield from _row("problem", problem, width)
     for record in found["sample"]:
         yield ""
         for name, value in record.items():
-            yield f"{name}: {value}"
+            yield from _row(name, value, width)
+
+
+def _row(name: str, text: str, width: int) -> Iterator[str]:
+    """Give a name and what belongs to it, beside it on as many lines as need be."""
+    lines = wrap(" ".join(text.split()), width - _NAMES - 1, break_on_hyphens=False)
+    for number, line in enumerate(lines or ["-"]):
+        yield f"{'' if number else name.replace('_', ' '):<{_NAMES}} {line}"
 
 
 def _shown(value: object) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -35,7 +33,6 @@ __all__ = [
     "seed_option",
     "skipped_option",
     "strict_option",
-    "with_progress",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,7 +76,9 @@ skipped_option = click.option(
     help="Name every skipped record there, with file and line (JSON Lines).",
 )
 strict_option = click.option(
-    "--strict", is_flag=True, help="Fail (exit code 1) if any record was skipped."
+    "--strict",
+    is_flag=True,
+    help="Fail (exit code 1) if any record was skipped, or held a NaN in JSON.",
 )
 
 
@@ -134,11 +133,13 @@ def open_readings(
     """Open files one after the other, those in folders included."""
     from pathlib import Path
 
-    from tagger.formats import files_in, read_entries
+    from tagger.formats import read_entries
 
     for source in sources:
         files: list[str | os.PathLike[str]] = [source]
         if source != "-" and Path(source).is_dir():
+            from tagger.formats import files_in
+
             records, others = files_in(source)
             if not records:
                 raise RecordError(f"{source} holds no file of records.")
@@ -208,42 +209,30 @@ class Skipped:
 @contextmanager
 def noting_skipped(path: str | None) -> Iterator[Skipped]:
     """Give what notes each entry that cannot be used in the file `path`."""
-    from tagger.formats import open_target
-
     if path is None:
         yield Skipped(None)
         return
+    from tagger.formats import open_target
+
     with open_target(path) as out:
         yield Skipped(out)
 
 
-def with_progress(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield entries and, on a terminal, show how many and how fast."""
-    if not sys.stderr.isatty():
-        yield from entries
-        return
-    started = shown = time.monotonic()
-    try:
-        for number, entry in enumerate(entries, start=1):
-            now = time.monotonic()
-            if now - shown > 0.2:
-                rate = number / (now - started)
-                click.echo(f"\r{number:,} records, {rate:,.0f}/s ", nl=False, err=True)
-                shown = now
-            yield entry
-    finally:
-        click.echo("\r\x1b[K", nl=False, err=True)
-
-
-def finish(readings: Iterable[Reading], *, strict: bool) -> None:
-    """Say what became of the records; under --strict a skipped one is an error."""
+def finish(readings: Iterable[Reading], *, strict: bool, quiet: bool = False) -> None:
+    """Say what became of the records; --strict makes a lost one or NaN an error."""
     from tagger.formats import summary_line
 
     readings = list(readings)
-    click.echo(summary_line(readings), err=True)
+    if not quiet:
+        click.echo(summary_line(readings), err=True)
     skipped = sum(reading.n_skipped for reading in readings)
     if strict and skipped:
         raise RecordError(f"{skipped:,} records were skipped, and --strict is given.")
+    not_json = sum(reading.n_not_json for reading in readings)
+    if strict and not_json:
+        raise RecordError(
+            f"{not_json:,} records hold a NaN, which is no JSON, and --strict is given."
+        )
 
 
 def echo_json(value: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from tagger.cli.options import (
     skipped_option,
     strict_option,
 )
+from tagger.cli.progress import quiet_option, with_progress
 
 if TYPE_CHECKING:
     from tagger.decide import Decision
@@ -48,6 +49,7 @@ __all__ = ["predict"]
 @reading_options
 @skipped_option
 @strict_option
+@quiet_option
 def predict(
     files: tuple[str, ...],
     model_dir: str | None,
@@ -60,6 +62,7 @@ def predict(
     format_: str | None,
     skipped: str | None,
     strict: bool,
+    quiet: bool,
 ) -> None:
     """Say which themes papers are about.
 
@@ -84,14 +87,16 @@ def predict(
     with noting_skipped(skipped) as skips:
         for reading in opened:
             readings.append(reading)
-            entries = skips.each(reading)
+            # Lines on the same terminal say themselves how far it is.
+            silent = quiet or sys.stdout.isatty()
+            entries = with_progress(skips.each(reading), reading, quiet=silent)
             for entry, decision in decide_entries(model, entries, jobs=jobs):
                 if table:
                     for line in _lines(model, entry, decision):
                         click.echo(line)
                 else:
                     echo_json(_object(model, entry, decision, evidence, everything))
-    finish(readings, strict=strict)
+    finish(readings, strict=strict, quiet=quiet)
 
 
 def _object(

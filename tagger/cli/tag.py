@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import date as Day
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
+from tagger.cli.cluster_run import tag_on_cluster
 from tagger.cli.options import (
     Mapped,
     finish,
@@ -18,6 +21,7 @@ from tagger.cli.options import (
     skipped_option,
     strict_option,
 )
+from tagger.cli.progress import quiet_option, with_progress
 from tagger.cli.tag_run import TagRun
 
 __all__ = ["tag"]
@@ -46,6 +50,12 @@ __all__ = ["tag"]
     metavar="DIR",
     help="Tag each file that comes to DIR; one whose output is not older is done.",
 )
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Share the files of a folder out among the workers of a Dask scheduler, or "
+    "of --jobs processes started here: 'local'.",
+)
 @click.option("--once", is_flag=True, help="With --watch: stop after what is there.")
 @click.option(
     "--date",
@@ -57,6 +67,7 @@ __all__ = ["tag"]
 @reading_options
 @skipped_option
 @strict_option
+@quiet_option
 def tag(
     files: tuple[str, ...],
     out: str | None,
@@ -66,6 +77,7 @@ def tag(
     dry_run: bool,
     watch: str | None,
     once: bool,
+    cluster: str | None,
     date: datetime | None,
     jobs: int,
     mapping: Mapped,
@@ -73,46 +85,80 @@ def tag(
     format_: str | None,
     skipped: str | None,
     strict: bool,
+    quiet: bool,
 ) -> None:
     """Write the records of IN to OUT, in their own format, with tags added.
 
     Everything else stays as it is. Labels given by people are not touched, and
     a tag that a person removed is not given again. A record that cannot be
-    judged stays as it came.
+    judged stays as it came. With --cluster, IN and OUT are folders or URLs that
+    every worker reaches, and what is done already stays when it is run again.
 
     \b
     Examples:
       tagger tag new.bib -o tagged.bib
       tagger tag feed.atom -o papers.jsonl --update
       tagger tag library/ -o tagged/
+      tagger tag parts/ -o tagged/ --cluster local --jobs 4
       gunzip -c new.csv.gz | tagger tag - -o - > tagged.csv
     """
     from tagger.autotag import model_id
     from tagger.model import load
+    from tagger.tagging import Existing, Tagging
 
     _check_usage(files, out, overwrite, update, dry_run, watch, once)
-    model = load(model_dir)
-    day = (date.date() if date else Day.today()).isoformat()
+    day = date.date().isoformat() if date else None
+    reading: dict[str, Any] = {
+        "format": format_,
+        "encoding": encoding,
+        "mapping": mapping,
+    }
+    if cluster is not None:
+        if update or dry_run or watch is not None or len(files) > 1:
+            raise click.UsageError("--cluster takes one folder and writes it whole.")
+        tag_on_cluster(
+            files[0],
+            str(out),
+            cluster=cluster,
+            workers=jobs,
+            model=model_dir,
+            date=day,
+            overwrite=overwrite,
+            skipped=skipped,
+            strict=strict,
+            quiet=quiet,
+            **reading,
+        )
+        return
+    replace = overwrite or watch is not None
+    existing = Existing.REPLACE if replace else Existing.REFUSE
+    # Lines on the same terminal say themselves how far it is.
+    silent = quiet or ((dry_run or out == "-") and sys.stdout.isatty())
     with noting_skipped(skipped) as skips:
         run = TagRun(
-            model,
-            {"model": model_id(model_dir), "date": day},
-            {"format": format_, "encoding": encoding, "mapping": mapping},
-            jobs=jobs,
-            overwrite=overwrite or watch is not None,
-            update=update,
+            Tagging(
+                load(model_dir),
+                name=model_id(model_dir),
+                date=day or Day.today().isoformat(),
+                existing=Existing.EXTEND if update else existing,
+                jobs=jobs,
+                look=lambda reading, name: with_progress(
+                    skips.each(reading, name), reading, quiet=silent
+                ),
+                **reading,
+            ),
             dry_run=dry_run,
-            skips=skips,
+            quiet=quiet,
         )
         if watch is not None:
             run.watch(Path(watch), Path(str(out)), once=once)
         elif len(files) > 1 or Path(files[0]).is_dir():
             run.many(files, Path(out or ""))
         else:
-            run.one(files[0], lambda _: out)
+            run.one(files[0], out)
     run.tell()
     if watch is None:
-        finish(run.readings, strict=strict)
+        finish(run.readings, strict=strict, quiet=quiet)
     if run.failed:
         raise click.ClickException(f"{run.failed:,} of the files could not be tagged.")
     if watch is not None and strict and run.skipped:

@@ -1,42 +1,36 @@
-"""The tagging of files, one after the other, and what came of it."""
+"""What `tagger tag` says about the files that it tags."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tagger.cli.options import Skipped, echo_json, left_out, with_progress
+from tagger.cli.options import echo_json, left_out
 from tagger.errors import RecordError, TaggerError
 
 if TYPE_CHECKING:
-    from tagger.arrivals import Job
-    from tagger.autotag import Difference, KnownPapers
-    from tagger.decide import Decision
+    from tagger.autotag import Difference
     from tagger.formats import Entry, Reading
-    from tagger.model import Tagger
-    from tagger.records import Record, Tag
+    from tagger.records import Tag
+    from tagger.tagging import Attempt, Change, Outcome, Tagging
 
 __all__ = ["TagRun"]
 
 
 @dataclass
 class TagRun:
-    """The tagging of some files with one model, and what came of it."""
+    """The tagging of some files, told as it goes on."""
 
-    model: Tagger
-    stamp: Mapping[str, str]
-    how: Mapping[str, Any]
-    jobs: int
-    overwrite: bool
-    update: bool
+    tagging: Tagging
     dry_run: bool
-    skips: Skipped
+    quiet: bool
     counts: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
     readings: list[Reading] = field(default_factory=list)
@@ -45,160 +39,91 @@ class TagRun:
 
     def watch(self, folder: Path, out: Path, *, once: bool) -> None:
         """Tag the files that come to a folder, and say so for each."""
-        from tagger.arrivals import arriving
-
-        click.echo(f"watching {folder}; end with Ctrl-C", err=True)
-        for job in arriving(folder, out, once=once):
-            if not self._tried(job, out):
-                continue
-            reading = self.readings.pop()
-            self.skipped += reading.n_skipped
-            click.echo(f"{job.source}: {reading.summary_line}", err=True)
+        self._say(f"watching {folder}; end with Ctrl-C")
+        for name, outcome in self._good(self.tagging.arriving(folder, out, once=once)):
+            self.skipped += outcome.reading.n_skipped
+            self._say(f"{name}: {outcome.reading.summary_line}")
 
     def many(self, files: tuple[str, ...], out: Path) -> None:
         """Tag files and folders into a folder; a bad file does not stop the rest."""
         from tagger.arrivals import jobs_in
 
         if out.exists() and not out.is_dir() and not self.dry_run:
-            raise click.ClickException(
+            raise RecordError(
                 f"{out} is a file; several files need a folder for their output."
             )
         jobs, others = jobs_in(files, out)
-        left_out(others)
-        for job in jobs:
-            self._tried(job, out)
+        if not self.quiet:
+            left_out(others)
+        attempts = self._compared(jobs, out) if self.dry_run else None
+        for _, outcome in self._good(attempts or self.tagging.files(jobs, out)):
+            self.readings.append(outcome.reading)
 
-    def one(
-        self, source: str | Path, place: Callable[[Reading], str | Path | None]
-    ) -> None:
+    def one(self, source: str, target: str | None) -> None:
         """Tag one file and write it to its place."""
-        from tagger.formats import append_entries, read_entries, write_entries
-
-        with read_entries(source, **self.how) as reading:
-            target = place(reading)
-            known = self._known(target, reading)
-            pairs = self._pairs(reading, source, known)
-            if self.dry_run:
-                for _ in pairs:
-                    pass
-            elif known is not None:
-                append_entries(
-                    pairs,
-                    str(target),
-                    reading=reading,
-                    encoding=self.how["encoding"],
-                    mapping=self.how["mapping"],
-                )
-            else:
-                # Said beforehand, lest many that cannot be judged be held in memory.
-                write_entries(pairs, str(target), reading=reading, tagged=True)
-        self.readings.append(reading)
+        if self.dry_run:
+            outcome = self.tagging.compare(source, target, self._show)
+        else:
+            outcome = self.tagging.file(source, str(target))
+        self._count(outcome)
+        self.readings.append(outcome.reading)
 
     def tell(self) -> None:
         """Say how the records were decided on, and what a dry run would change."""
         shown = ", ".join(f"{n:,} {what}" for what, n in self.counts.most_common())
-        click.echo(shown or "no records", err=True)
+        self._say(shown or "no records")
         if self.dry_run:
             found = (
                 f"{self.changes[k]:,} {k}" for k in ("added", "changed", "removed")
             )
-            click.echo(
+            self._say(
                 f"tags: {', '.join(found)}; records that would change: "
-                f"{self.changes['records']:,}; nothing was written",
-                err=True,
+                f"{self.changes['records']:,}; nothing was written"
             )
 
-    def _tried(self, job: Job, out: Path) -> bool:
-        """Tag one file among others; say so if that cannot be done."""
+    def _say(self, line: str) -> None:
+        if not self.quiet:
+            click.echo(line, err=True)
+
+    def _compared(self, jobs: Iterable[Any], out: Path) -> Iterator[Attempt]:
+        """Compare files one after the other, the bad ones too."""
         from tagger.arrivals import target_of
 
-        def place(reading: Reading) -> Path:
-            target = target_of(job, reading, out)
-            if not self.dry_run:
-                target.parent.mkdir(parents=True, exist_ok=True)
-            return target
+        for job in jobs:
+            place = partial(target_of, job, out=out)
+            try:
+                yield job, self.tagging.compare(job.source, place, self._show)
+            except (TaggerError, OSError) as error:
+                yield job, error
 
-        try:
-            self.one(job.source, place)
-        except (TaggerError, click.ClickException, OSError) as error:
-            click.echo(f"{job.source}: not tagged: {error}", err=True)
-            self.failed += 1
-            return False
-        return True
+    def _good(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Path, Outcome]]:
+        """Yield and count what could be tagged, and say what could not."""
+        for job, outcome in attempts:
+            if isinstance(outcome, Exception):
+                click.echo(f"{job.source}: not tagged: {outcome}", err=True)
+                self.failed += 1
+            else:
+                self._count(outcome)
+                yield job.source, outcome
 
-    def _known(self, target: str | Path | None, reading: Reading) -> KnownPapers | None:
-        """Return the papers that the target holds, None if it is to be written."""
-        from tagger.autotag import KnownPapers
-        from tagger.formats import open_to_append
+    def _count(self, outcome: Outcome) -> None:
+        self.counts += outcome.decided
+        if outcome.known:
+            self.counts["in OUT already"] += outcome.known
 
-        if target is None or target == "-" or not Path(target).exists():
-            return None
-        if not self.update:
-            if not self.overwrite and not self.dry_run:
-                raise click.ClickException(
-                    f"{target} exists already; choose another name, replace it with "
-                    "--overwrite, or add the papers it lacks with --update."
-                )
-            return None
-        if Path(target).is_file() and not Path(target).stat().st_size:
-            return None
-        known = KnownPapers()
-        how = {name: self.how[name] for name in ("encoding", "mapping")}
-        with open_to_append(target, reading, **how) as held:
-            for entry in held:
-                if entry.record is not None:
-                    known.add(entry.record)
-        return known
-
-    def _pairs(
-        self, reading: Reading, source: str | Path, known: KnownPapers | None
-    ) -> Iterator[tuple[Entry, tuple[Tag, ...] | None]]:
-        """Yield the entries to write and their tags."""
-        from tagger.autotag import decide_entries, tags_to_write
-
-        entries = with_progress(self.skips.each(reading, source))
-        if known is not None:
-            entries = known.new_ones(entries)
-        decided = 0
-        for entry, decision in decide_entries(self.model, entries, jobs=self.jobs):
-            if reading.format == "text" and decision.reason == "no_text":
-                # A download that failed must not become a paper.
-                raise RecordError(
-                    f"{reading.name} holds no text, so there is no paper to tag; "
-                    "check where it comes from."
-                )
-            self.counts[_outcome(decision)] += 1
-            decided += 1
-            tags = tags_to_write(decision, **self.stamp)
-            if self.dry_run and entry.record is not None:
-                self._compare(reading, entry, entry.record, tags)
-            yield entry, tags
-        if known is not None:
-            self.counts["in OUT already"] += reading.n_used - decided
-
-    def _compare(
-        self,
-        reading: Reading,
-        entry: Entry,
-        record: Record,
-        tags: tuple[Tag, ...] | None,
-    ) -> None:
+    def _show(self, change: Change) -> None:
         """Print what tagging would change in a record."""
-        from tagger.autotag import difference
-
-        if tags is None:
-            return
-        found = difference(reading.tags(entry), reading.tags_after(entry, tags))
+        found, record = change.difference, change.entry.record
         for name in ("added", "changed", "removed"):
             self.changes[name] += len(getattr(found, name))
-        self.changes["records"] += bool(found)
-        if found and sys.stdout.isatty():
+        self.changes["records"] += 1
+        if sys.stdout.isatty() and record is not None:
             name = " ".join(record.title.split())
             click.echo(click.style(f"{record.id}  {name}", bold=True))
             for line in _difference_lines(found):
                 click.echo(line)
-        elif found:
-            echo_json(_difference_object(reading, entry, found))
+        else:
+            echo_json(_difference_object(change.reading, change.entry, found))
 
 
 def _difference_lines(found: Difference) -> Iterator[str]:
@@ -230,9 +155,3 @@ def _difference_object(
         ],
         "removed": [facts(tag) for tag in found.removed],
     }
-
-
-def _outcome(decision: Decision) -> str:
-    if decision.reason is None:
-        return decision.status
-    return f"{decision.status} ({decision.reason.replace('_', ' ')})"

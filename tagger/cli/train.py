@@ -84,6 +84,7 @@ def train(
     from tagger.calibration import Target
     from tagger.card import model_card
     from tagger.duplicates import merge_same
+    from tagger.labels import check_one_theme
     from tagger.model import save
     from tagger.rendering import format_table
     from tagger.resources import resource
@@ -114,6 +115,8 @@ def train(
         click.echo(f"{same:,} records are papers that stand twice; merged.", err=True)
     for conflict in merged.conflicts:
         click.echo(conflict, err=True)
+    if exclusive:
+        check_one_theme(merged.records)
     model, held_out = train_held_out(
         merged.records,
         themes,
@@ -128,8 +131,8 @@ def train(
     elif held_out is None:
         click.echo("No labelled records: the model is what the theme file says.")
     else:
-        folds = len(set(held_out.fold.tolist()))
+        folds = len(held_out.parts)
         click.echo(f"Held-out figures ({folds}-fold cross-validation)\n")
-        click.echo(format_table(held_out.evaluate(model.theme_ids, seed)))
+        click.echo(format_table(held_out.evaluate(seed=seed)))
     click.echo(f"\nThe model is in {out}; use it with: tagger predict -m {out} FILE")
     finish(readings, strict=strict)

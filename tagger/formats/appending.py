@@ -11,10 +11,11 @@ from pathlib import Path
 from tagger.errors import RecordError
 from tagger.formats.entries import Entry, Extensible, Tagged
 from tagger.formats.json_document import JsonDocument
-from tagger.formats.json_lines import JsonLines, json_line
+from tagger.formats.json_lines import holds_list, json_line
 from tagger.formats.opening import read_entries
 from tagger.formats.output import open_target
 from tagger.formats.reading import Reading
+from tagger.formats.registry import kind_of
 from tagger.formats.sources import open_source
 
 __all__ = ["append_entries", "open_to_append"]
@@ -49,10 +50,11 @@ def open_to_append(
     wanted = reading.format if reading.keeps_format else "jsonl"
     with open_source(target, encoding=encoding) as source:
         lines = source.head.text.split()
-        one = JsonDocument.recognise(source.head) and "\n" not in (
-            source.head.text.strip()
-        )
-        of_lines = wanted == "jsonl" or source.suffix in JsonLines.suffixes
+        text = source.head.text.strip()
+        one = JsonDocument.recognise(source.head) and "\n" not in text
+        one = one and not holds_list(text)
+        named = kind_of(source.suffix)
+    of_lines = wanted == "jsonl" or (named is not None and named.name == "jsonl")
     if not lines:
         raise _nothing_there(Path(target).name)
     # One object on one line is a document as well as a line.
@@ -105,22 +107,24 @@ def append_entries(
     if first is None:
         return
     with open_to_append(target, reading, encoding=encoding, mapping=mapping) as held:
-        joined = _joined(held, chain([first], coming), reading)
+        layout = held.layout
+        if not isinstance(layout, Extensible):
+            raise _nothing_there(held.name)
+        joined = _joined(held, layout, chain([first], coming), reading)
         # The columns of a table are known once its first row is read.
         start = [pair for pair in [next(joined, None)] if pair]
         with open_target(target) as out:
-            held.layout.write(chain(start, joined), out, tagged=True)
+            layout.write(chain(start, joined), out, tagged=True)
 
 
 def _joined(
-    held: Reading, more: Iterable[Tagged], reading: Reading
+    held: Reading, layout: Extensible, more: Iterable[Tagged], reading: Reading
 ) -> Iterator[Tagged]:
     """Yield the entries of a file as they came, and the others behind."""
     last: Entry | None = None
     for last in held:
         yield last, None
-    layout = held.layout
-    if last is None or not isinstance(layout, Extensible):
+    if last is None:
         raise _nothing_there(held.name)
     for entry, tags in more:
         if reading.kinds.keys() - held.kinds.keys() or (
@@ -134,6 +138,9 @@ def _joined(
         if not reading.keeps_format:
             entry = json_line(entry)
         last = replace(entry, raw=layout.adopted(entry, reading.layout, last))
+        if not held.n_used:
+            # With more lines it could be taken for something else.
+            raise _nothing_there(held.name)
         yield last, tags
 
 

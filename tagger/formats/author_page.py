@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO, ClassVar
+from collections.abc import Iterator
 
-from tagger.formats.entries import Door, Entry, Tagged
-from tagger.formats.history import History
-from tagger.formats.json_lines import write_as_json_lines
+from tagger.formats.entries import Door, Entry
 from tagger.formats.sources import Head, Source
 from tagger.formats.text_stream import LINE_COST, check_size
 
@@ -22,10 +19,6 @@ _CLAIM = re.compile(r"((At least )?([\d,]+) records?).*")
 
 class AuthorPage:
     """Records of an author page; it names the author once, for all of them."""
-
-    name: ClassVar[str] = "author-page"
-    suffixes: ClassVar[tuple[str, ...]] = ()
-    holds_tags: ClassVar[bool] = False
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -72,14 +65,6 @@ class AuthorPage:
             door.remarks.append(
                 f"{door.source}: lines outside any record: {outside:,}."
             )
-
-    def history(self, entry: Entry) -> History:
-        """Return no tags: there is no place for them."""
-        return History()
-
-    def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
-        """Write JSON Lines: a listing has no place for tags."""
-        write_as_json_lines(pairs, out)
 
 
 def _kept(claim: re.Match[str], found: int) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from dataclasses import replace
+from typing import Any, BinaryIO, NamedTuple
 
 from tagger.formats.bibtex_text import (
     MONTHS,
@@ -28,7 +29,7 @@ from tagger.formats.history import (
     split_words,
 )
 from tagger.formats.sources import Head, Source
-from tagger.formats.text_stream import check_size
+from tagger.formats.text_stream import check_size, without_bytes
 from tagger.formats.unwrapping import unwrapped
 from tagger.records import Tag
 
@@ -40,6 +41,11 @@ _RECOGNISED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NO_ENTRIES = frozenset({"string", "preamble", "comment"})
+# Outside of entries: a line that starts with "@", and one with letters in it that
+# does not start with "%".
+_LOST = re.compile(r"(?<![^\r\n])[ \t]*@(?!\s*comment\b)[^\r\n]*", re.IGNORECASE)
+_STRAY = re.compile(r"(?<![^\r\n])[ \t]*[^\s@%][^\r\n]*")
+_NAME_PARTS = re.compile(r"\b(family|given|prefix)\s*=\s*\"?([^,\"=]+)")
 _KEYWORD_FIELDS = ("keywords", "keyword")
 _FORBIDDEN = ',;{}"#%\\@'
 
@@ -60,10 +66,6 @@ class Bibtex:
     memory into the field ``tagger``.
     """
 
-    name: ClassVar[str] = "bibtex"
-    suffixes: ClassVar[tuple[str, ...]] = (".bib", ".bibtex", ".biblatex")
-    holds_tags: ClassVar[bool] = True
-
     def __init__(self, source: Source) -> None:
         self._source = source
         self._macros = dict(MONTHS)
@@ -76,10 +78,20 @@ class Bibtex:
 
     def read(self, door: Door) -> Iterator[Entry]:
         """Yield an entry for each but ``@string`` and its like."""
-        before = ""
+        before, stray = "", 0
         for line, text in blocks(self._source.text(), door.source):
             at = done = 0
-            while block := next_block(text, at):
+            while at < len(text):
+                block = next_block(text, at)
+                stop = block.start if block else len(text)
+                for lost in _LOST.finditer(text, at, stop):
+                    before += text[done : lost.start()]
+                    number = line + text.count("\n", 0, lost.start())
+                    yield _lost(door, before, lost[0], number)
+                    before, done = "", lost.end()
+                stray += len(_STRAY.findall(text, at, stop))
+                if block is None:
+                    break
                 at = len(text) if block.end is None else block.end
                 if block.kind in _NO_ENTRIES:
                     self._learn(text, block)
@@ -91,6 +103,8 @@ class Bibtex:
             before += text[done:]
             check_size(len(before), door.source, line)
         self._tail = before
+        if stray:
+            door.remarks.append(f"{door.source}: lines outside any entry: {stray:,}.")
 
     def history(self, entry: Entry) -> History:
         """Return the keywords of an entry as the file holds them."""
@@ -118,7 +132,11 @@ class Bibtex:
         self._macros |= new
         macros = [f"@string{{{name} = {{{value}}}}}" for name, value in new.items()]
         before = end * 2 + "".join(f"{macro}{end * 2}" for macro in macros)
-        return _Raw(before, entry.raw.text, entry.raw.parsed)
+        parsed = entry.raw.parsed
+        if parsed is not None:
+            fields = (f._replace(value=without_bytes(f.value)) for f in parsed.fields)
+            parsed = replace(parsed, fields=tuple(fields))
+        return _Raw(without_bytes(before), without_bytes(entry.raw.text), parsed)
 
     def _learn(self, text: str, block: Block) -> None:
         """Remember the macro of an ``@string``."""
@@ -145,11 +163,39 @@ class Bibtex:
         fields: dict[str, object] = {"id": parsed.key, "entry_type": block.kind}
         for field in parsed.fields:
             fields.setdefault(field.name, unwrapped(field.value))
+        if _NAME_PARTS.search(str(fields.get("author"))):
+            fields["author"] = _plain_names(str(fields["author"]))
         for name in _KEYWORD_FIELDS:
             if name in fields and door.holds_labels(name):
                 words = split_words(str(fields[name]))[1]
                 fields[name] = persons_words(words, _history(parsed))
         return door.entry(fields, raw=raw, line=line)
+
+
+def _plain_names(text: str) -> str:
+    """Return the names that BibLaTeX writes by their parts as it writes others.
+
+    Examples
+    --------
+    >>> _plain_names("Li, Ada and family=Berg, given=Bo, prefix=van den")
+    'Li, Ada and van den Berg, Bo'
+    """
+    names = []
+    for name in re.split(r"\s+and\s+", text):
+        parts = dict(_NAME_PARTS.findall(name))
+        if parts:
+            family = f"{parts.get('prefix', '')} {parts.get('family', '')}".strip()
+            name = ", ".join(filter(None, (family, parts.get("given"))))
+        names.append(name)
+    return " and ".join(names)
+
+
+def _lost(door: Door, before: str, text: str, line: int) -> Entry:
+    """Return the entry of a line that looks like the start of one, and is none."""
+    problem = (
+        f"{text.strip()[:40]!r} is no start of an entry; expected '@kind{{key, ...}}'."
+    )
+    return door.bad("no start of an entry", problem, _Raw(before, text, None), line)
 
 
 def _history(parsed: ParsedEntry) -> History:
@@ -169,9 +215,14 @@ def _with_tags(raw: _Raw, tags: Sequence[Tag], where: str) -> str:
     new = retagged(old, tags)
     changes: list[tuple[Field | None, str, str]] = []
     keywords, groups = _field(parsed, *_KEYWORD_FIELDS), _field(parsed, "groups")
-    for name, field in (("keywords", keywords), ("groups", groups)):
+    # A person's keywords are no groups: only the model's tags go there, too.
+    models = replace(new, tags=tuple(t for t in new.tags if t.source == "model"))
+    for name, field, wanted in (
+        ("keywords", keywords, new),
+        ("groups", groups, models),
+    ):
         held = field.value if field else ""
-        changed = changed_keywords(held, old, new)
+        changed = changed_keywords(held, old, wanted)
         if changed != held and (field or name == "keywords"):
             changes.append((field, name, changed))
     memory = _field(parsed, MEMORY_FIELD)

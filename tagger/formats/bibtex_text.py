@@ -40,7 +40,7 @@ _STARTS = re.compile(
 )
 _ENTRY = re.compile(r"(?:^|(?<=[\s})]))@\s*([A-Za-z][\w-]*)\s*([{(])", re.MULTILINE)
 _BRACES = re.compile(r"[{}]")
-_BRACES_OR_END = re.compile(r"[{})]")
+_BRACES_OR_END = re.compile(r'[{})"]')
 _BRACES_OR_QUOTE = re.compile(r'[{}"]')
 _KEY = re.compile(r"\s*([^\s,{}=\"]*)\s*(?:,|(?=[})]\Z))")
 _NAME = re.compile(r"[\s,]*([^\s,={}\"#()]+)\s*=\s*")
@@ -108,8 +108,12 @@ def next_block(text: str, at: int) -> Block | None:
         return None
     closers = _BRACES if found[2] == "{" else _BRACES_OR_END
     depth = 1 if found[2] == "{" else 0
+    quoted = False
     for brace in closers.finditer(text, found.end()):
-        if brace[0] == ")" and depth:
+        if brace[0] == '"':
+            quoted ^= depth == 0
+            continue
+        if brace[0] == ")" and (depth or quoted):
             continue
         depth += (brace[0] == "{") - (brace[0] == "}")
         if brace[0] == ")" or (depth == 0 and found[2] == "{"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from tagger.errors import RecordError
 from tagger.fields import plain_name
@@ -20,17 +22,40 @@ from tagger.formats.history import (
 )
 from tagger.records import Tag
 
-__all__ = ["check_columns", "history_of_cells", "tag_cells", "tag_columns"]
+__all__ = [
+    "history_of_cells",
+    "names_a_text",
+    "no_text",
+    "tag_cells",
+    "tag_columns",
+]
 
 
-def check_columns(door: Door, columns: Sequence[str]) -> None:
-    """Refuse a table in which nothing can be a title or an abstract."""
+def names_a_text(door: Door, columns: Sequence[str]) -> bool:
+    """Tell whether a table has a column for a title or an abstract."""
     known = {door.names.get(plain_name(name), ("", 0))[0] for name in columns}
-    if not known & {"title", "abstract"}:
-        raise RecordError(
-            f"{door.source}: no column is known to hold a title or an abstract; the "
-            f"columns are {list(columns)}. Name one with --map abstract=COLUMN."
-        )
+    return bool(known & {"title", "abstract"})
+
+
+def no_text(door: Door, columns: Sequence[str], row: Sequence[object]) -> RecordError:
+    """Return the refusal of a table in which nothing can be a title or an abstract.
+
+    Of its first row, the longest text is taken for the abstract and the next for
+    the title, to show the options to give.
+    """
+    texts = [(len(c), n) for n, c in zip(columns, row, strict=False) if _says(c)]
+    texts.sort(reverse=True)
+    abstract, title = [*(name for _, name in texts), "COLUMN", "COLUMN"][:2]
+    return RecordError(
+        f"{door.source}: no column is known to hold a title or an abstract; the "
+        f"columns are {list(columns)}. Name them, perhaps with --map "
+        f"title={shlex.quote(title)} --map abstract={shlex.quote(abstract)}."
+    )
+
+
+def _says(cell: object) -> TypeGuard[str]:
+    """Tell whether a cell holds words."""
+    return isinstance(cell, str) and any(char.isalpha() for char in cell)
 
 
 def tag_columns(columns: Sequence[str]) -> tuple[str, str, str]:

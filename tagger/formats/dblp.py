@@ -16,7 +16,6 @@ __all__ = ["Dblp"]
 class Dblp(XmlRecords):
     """Publications of DBLP; pages about people are left out."""
 
-    name = "dblp"
     roots = frozenset({"dblp"})
     records = (
         "article",

@@ -8,8 +8,9 @@ from typing import Any, BinaryIO, ClassVar
 from tagger.errors import RecordError
 from tagger.fields import DEFAULT_NAMES, plain_name
 from tagger.formats.columns import (
-    check_columns,
     history_of_cells,
+    names_a_text,
+    no_text,
     tag_cells,
     tag_columns,
 )
@@ -27,6 +28,7 @@ from tagger.formats.table_text import (
     unique_names,
     without_empty_rest,
 )
+from tagger.formats.text_stream import without_bytes
 from tagger.records import Tag
 
 __all__ = ["Csv", "Tsv"]
@@ -39,9 +41,6 @@ _NO_TAGS = ("", "", "")
 class Csv:
     """Records in rows under a row of column names."""
 
-    name: ClassVar[str] = "csv"
-    suffixes: ClassVar[tuple[str, ...]] = (".csv",)
-    holds_tags: ClassVar[bool] = True
     delimiters: ClassVar[str] = _DELIMITERS
 
     def __init__(self, source: Source) -> None:
@@ -70,15 +69,21 @@ class Csv:
         if self._hinted:
             self._start = next(text)
         rows = Rows(text, self._delimiter, door.source)
-        for line, raw, cells in rows:
+        coming = iter(rows)
+        for line, raw, cells in coming:
             if self._columns:
                 yield self._entry(door, line, raw, cells)
+                continue
+            if not raw.text.strip():
+                self._start += "".join(raw)
                 continue
             self._header, self._columns = raw, unique_names(cells)
             rows.width = len(cells)
             # In a table tagged before, every row was given the right width.
             rows.trims = tag_columns(self._columns)[1] not in self._columns
-            check_columns(door, self._columns)
+            if not names_a_text(door, self._columns):
+                *_, first = next(coming, ([],))
+                raise no_text(door, self._columns, first)
         self._tail = rows.tail
 
     def history(self, entry: Entry) -> History:
@@ -116,7 +121,7 @@ class Csv:
                 f"{self._source.name}:{last.line}: the last row opens a quote and "
                 "never closes it, so no row can be put behind; mend it first."
             )
-        text = entry.raw.text
+        text = without_bytes(entry.raw.text)
         cells, raw = (of(text, other._delimiter) for of in (cells_of, raw_cells_of))
         if len(raw) != len(cells) or other._delimiter != self._delimiter:
             raw = [row_text([cell], self._delimiter) for cell in cells]
@@ -190,6 +195,4 @@ class Csv:
 class Tsv(Csv):
     """Records in rows, with tabs between the cells."""
 
-    name: ClassVar[str] = "tsv"
-    suffixes: ClassVar[tuple[str, ...]] = (".tsv", ".tab")
     delimiters: ClassVar[str] = "\t"

@@ -28,6 +28,8 @@ _DECLARED = re.compile(
     rb"|\s*%\s*Encoding:\s*([\w.-]+)"
 )
 _BAD = re.compile("[\udc80-\udcff]")
+_WITHOUT_MARK = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}
+_PROBE = "".join(map(chr, (9, 10, 13, *range(32, 127)))) + "\\u0041+AGE-~{&#65;=41"
 # Western text has one letter with an accent between plain ones, or a quote
 # beside a dash; four high bytes in a row are Cyrillic, Chinese, or no text.
 _NOT_WESTERN = re.compile(rb"[\x80-\xff]{4}|[\x81\x8d\x8f\x90\x9d]")
@@ -39,26 +41,48 @@ def checked_encoding(encoding: str | None) -> str | None:
     Raises
     ------
     RecordError
-        If Python knows no such encoding of text.
+        If Python knows no such encoding of text, or one in which the file could
+        not be given back.
     """
     if encoding is None:
         return None
     try:
         name = codecs.lookup(encoding).name
-        "".encode(name)
+        name = _WITHOUT_MARK.get(name, name)
+        usable = _gives_back(name)
     except (LookupError, ValueError) as error:
         raise RecordError(
             f"The encoding {encoding!r} is not known; give one such as 'utf-8', "
             "'utf-16' or 'latin-1'."
         ) from error
-    return {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}.get(
-        name, name
-    )
+    if not usable:
+        raise RecordError(
+            f"The encoding {encoding!r} is none in which a file can be read piece by "
+            "piece and given back as it was; convert the file to UTF-8 first."
+        )
+    return name
+
+
+def _gives_back(name: str) -> bool:
+    """Tell whether text comes out of an encoding as it went in, byte by byte.
+
+    Encodings that spell letters as words of others (as ``idna`` and
+    ``unicode_escape`` do) have more than one spelling of a text, and no pieces.
+    """
+    try:
+        text = "".join(char for char in _PROBE if char.encode(name, "ignore"))
+        data = text.encode(name)
+        decoder = codecs.getincrementaldecoder(name)("surrogateescape")
+        pieces = [decoder.decode(data[at : at + 1]) for at in range(len(data))]
+    except UnicodeError:
+        return False
+    width = len("a".encode(name))
+    return "".join(pieces) == text and len(data) == width * len(text)
 
 
 def reads_any_byte(encoding: str) -> bool:
     """Tell whether a byte that is no text can be carried through."""
-    return not encoding.startswith(("utf-16", "utf-32", "utf-7"))
+    return not encoding.startswith(("utf-16", "utf-32"))
 
 
 def encoding_of(
@@ -78,7 +102,16 @@ def encoding_of(
         raise RecordError(f"{name} is a tar archive; unpack it first.")
     for bom, encoding in _BOMS:
         if head.startswith(bom):
-            return bom, encoding, []
+            if given in (None, encoding) or given == encoding.replace("-be", "-le"):
+                return bom, encoding, []
+            return (
+                bom,
+                encoding,
+                [
+                    f"{name} starts with the byte order mark of {encoding.upper()}, so "
+                    f"it is read as that and not as {given}."
+                ],
+            )
     if given is not None or head.startswith(b"PAR1"):
         return b"", given or "utf-8", []
     if (zeros := head.count(0)) > len(head) // 10:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape, unescape
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO
 from xml.etree.ElementTree import Element
 
-from tagger.formats.entries import Door, Entry, Tagged
+from tagger.errors import RecordError
+from tagger.formats.entries import Door, Entry, RawText, Tagged
 from tagger.formats.history import (
     History,
     changed_words,
@@ -20,6 +21,7 @@ from tagger.formats.history import (
     retagged,
 )
 from tagger.formats.sources import Head
+from tagger.formats.text_stream import without_bytes
 from tagger.formats.unwrapping import unwrapped
 from tagger.formats.xml_records import XmlRecords
 from tagger.formats.xml_text import root_of, text_of, texts_of
@@ -37,8 +39,7 @@ _END = re.compile(r"</record\s*>\Z")
 class EndnoteXml(XmlRecords):
     """References of EndNote; tags are keywords, the memory is ``custom7``."""
 
-    name = "endnote-xml"
-    holds_tags: ClassVar[bool] = True
+    keeps_text = True
     roots = frozenset({"xml", "records"})
     records = ("record",)
 
@@ -85,6 +86,17 @@ class EndnoteXml(XmlRecords):
                 text = _with_tags(text, tags, entry.id)
             writer.write(before + text)
         writer.write(self._tail)
+
+    def adopted(self, entry: Entry, other: Any, last: Entry) -> RawText:
+        """Return the reference behind the last one, set out like it."""
+        if not _END.search(last.raw.text):
+            raise RecordError(
+                f"{self._source.name}:{last.line}: the last record is never closed, so "
+                "none can be put behind; mend it, or replace the file with --overwrite."
+            )
+        before = last.raw.before
+        text = without_bytes(entry.raw.text)
+        return RawText(before[len(before.rstrip()) :], text, "")
 
 
 def _history(text: str) -> History:

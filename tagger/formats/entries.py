@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import (
+    TYPE_CHECKING,
     Any,
     BinaryIO,
-    ClassVar,
     NamedTuple,
     Protocol,
     runtime_checkable,
@@ -16,12 +16,24 @@ from typing import (
 
 from tagger.errors import RecordError
 from tagger.fields import DEFAULT_NAMES, NameTable, plain_name
-from tagger.formats.history import History
 from tagger.formats.seen_names import SeenNames
 from tagger.formats.sources import Head, Source
 from tagger.records import Record, Tag, make_record
 
-__all__ = ["Door", "Entry", "Extensible", "Format", "RawText", "Tagged"]
+if TYPE_CHECKING:
+    from tagger.formats.history import History
+
+__all__ = [
+    "Door",
+    "Entry",
+    "Extensible",
+    "Format",
+    "KeepsTags",
+    "RawText",
+    "Tagged",
+]
+
+_FIELDS_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +85,21 @@ class Door:
         Name of the file.
     names : NameTable
         Which name means which field.
+    asked : mapping of str to str, optional
+        Plain names that the user gave, to what he wrote: a name that no record
+        has may be a slip.
     """
 
-    def __init__(self, source: str, names: NameTable = DEFAULT_NAMES) -> None:
+    def __init__(
+        self,
+        source: str,
+        names: NameTable = DEFAULT_NAMES,
+        asked: Mapping[str, str] | None = None,
+    ) -> None:
         self.source = source
         self.names = names
+        self._asked = dict(asked or {})
+        self._some_fields: dict[str, None] = {}
         self.remarks: list[str] = []
         self.kinds: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
@@ -86,6 +108,8 @@ class Door:
 
     def entry(self, fields: Mapping[str, Any], *, raw: Any, line: int) -> Entry:
         """Return the entry of one record; an unusable one with its problem."""
+        if self._asked:
+            self._look_for_asked(fields)
         try:
             record = make_record(
                 fields,
@@ -107,8 +131,9 @@ class Door:
         where = f"{self.source}:{line}"
         if not problem.startswith(where):
             problem = f"{where}: {problem}"
+        id = self._own_id(where)
         return Entry(
-            id=where, record=None, raw=raw, line=line, problem=problem, reason=reason
+            id=id, record=None, raw=raw, line=line, problem=problem, reason=reason
         )
 
     def holds_labels(self, name: str) -> bool:
@@ -119,40 +144,62 @@ class Door:
         """Count records; `kind` completes the sentence "3 records ..."."""
         self._counts[kind] += by
 
+    def noted(self, kind: str) -> int:
+        """Return how many records of a kind were counted."""
+        return self._counts[kind]
+
     def notes(self) -> list[str]:
         """Return a sentence for each kind of thing noted."""
         counted = [
             f"{n:,} {'record' if n == 1 else 'records'} {kind}."
             for kind, n in sorted(self._counts.items())
         ]
-        return [*self.remarks, *counted]
+        held = ", ".join(map(repr, self._some_fields))
+        slips = [
+            f"No record of {self.source} has the field that --map {asked} names; "
+            f"its fields are {held}."
+            for asked in self._asked.values()
+            if held
+        ]
+        return [*slips, *self.remarks, *counted]
+
+    def _look_for_asked(self, fields: Mapping[str, Any]) -> None:
+        """Strike the names off that a record has."""
+        for name in fields:
+            self._asked.pop(plain_name(name), None)
+            if len(self._some_fields) < _FIELDS_NAMED:
+                self._some_fields[name] = None
 
     def _with_own_id(self, record: Record) -> Record:
         """Return the record with an id that no earlier record has.
 
         The second "a" becomes "a#2": an output line then names one record.
         """
-        if self._ids.add(record.id):
+        name = self._own_id(record.id)
+        if name == record.id:
             return record
-        number = self._repeats.get(record.id, 1) + 1
-        while not self._ids.add(name := f"{record.id}#{number}"):
-            number += 1
-        self._repeats[record.id] = number
-        self.count("with an id used before in the file, numbered (#2, #3, ...)")
+        if record.id != f"{self.source}:{record.line}":
+            # Not one made here, as for records that share a line.
+            self.count("with an id used before in the file, numbered (#2, #3, ...)")
         return replace(record, id=name)
+
+    def _own_id(self, name: str) -> str:
+        """Return a name, or the first with a number behind it that is not taken."""
+        if self._ids.add(name):
+            return name
+        number = self._repeats.get(name, 1) + 1
+        while not self._ids.add(numbered := f"{name}#{number}"):
+            number += 1
+        self._repeats[name] = number
+        return numbered
 
 
 class Format(Protocol):
-    """One file format; an instance reads one file and can write it again.
+    """One file format; an instance reads one file.
 
-    A new format is a module with such a class, and its name in the table of
-    `tagger.formats`.
+    A new format is a module with such a class, and a line in the table of
+    `tagger.formats.registry`.
     """
-
-    name: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]]
-    holds_tags: ClassVar[bool]
-    """False if it has no place for tags and is written as JSON Lines."""
 
     def __init__(self, source: Source) -> None:
         """Bind the format to the file that it reads."""
@@ -164,6 +211,11 @@ class Format(Protocol):
     def read(self, door: Door) -> Iterator[Entry]:
         """Yield the entries in file order."""
 
+
+@runtime_checkable
+class KeepsTags(Format, Protocol):
+    """A format with a place for tags; all others are written as JSON Lines."""
+
     def history(self, entry: Entry) -> History:
         """Return the tags of an entry as the file holds them."""
 
@@ -172,7 +224,7 @@ class Format(Protocol):
 
 
 @runtime_checkable
-class Extensible(Protocol):
+class Extensible(KeepsTags, Protocol):
     """A format whose files can take entries of other files."""
 
     def adopted(self, entry: Entry, other: Any, last: Entry) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from typing import Any, ClassVar
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from tagger.errors import RecordError
@@ -33,8 +33,6 @@ _HTML_PARAGRAPH = re.compile(r"\s*</?p>\s*", re.IGNORECASE)
 class Atom(XmlRecords):
     """Entries of an Atom feed."""
 
-    name = "atom"
-    suffixes: ClassVar[tuple[str, ...]] = (".atom",)
     roots = frozenset({"feed", "entry"})
     records = ("entry",)
 
@@ -79,8 +77,6 @@ class Atom(XmlRecords):
 class Rss(XmlRecords):
     """Items of an RSS feed (2.0 or 1.0)."""
 
-    name = "rss"
-    suffixes: ClassVar[tuple[str, ...]] = (".rss",)
     roots = frozenset({"rss", "rdf"})
     records = ("item",)
 

@@ -80,6 +80,8 @@ def retagged(old: History, new: Sequence[Tag]) -> History:
     >>> retagged(without, [Tag("moe", 0.95)]).removed
     ('moe',)
     """
+    if not (new or old.tags or old.written or old.removed):
+        return old
     present = {tag.theme for tag in old.tags}
     gone = [tag.theme for tag in old.written if tag.theme not in present]
     removed = [t for t in dict.fromkeys((*old.removed, *gone)) if t not in present]

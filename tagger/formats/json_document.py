@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO
 
 from tagger.errors import RecordError
 from tagger.formats.entries import Door, Entry, RawText, Tagged
@@ -14,7 +14,7 @@ from tagger.formats.json_lines import entry_of_json, write_json
 from tagger.formats.json_shapes import LIST_FIELDS
 from tagger.formats.json_text import DECODER, decoded, history
 from tagger.formats.sources import Head, Source
-from tagger.formats.text_stream import TextReader, check_size
+from tagger.formats.text_stream import TextReader, check_size, without_bytes
 
 __all__ = ["JsonDocument"]
 
@@ -26,15 +26,12 @@ _CHUNK = 1 << 18
 _SEARCHED = 1 << 20
 _BROKEN = 200
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_OTHER_LIST = re.compile(rf'"({"|".join(LIST_FIELDS)})"\s*:\s*\[\s*\{{')
 _FIRST_KEY = re.compile(r'\{\s*"((?:[^"\\]|\\.)*)"\s*:')
 
 
 class JsonDocument:
     """Records in one JSON document, read a piece at a time."""
-
-    name: ClassVar[str] = "json"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    holds_tags: ClassVar[bool] = True
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -96,6 +93,11 @@ class JsonDocument:
                 "file may be cut off."
             )
         self._tail = before + window.rest()
+        if other := _OTHER_LIST.search(self._tail):
+            door.remarks.append(
+                f"{door.source} holds another list of objects, {other[1]!r}, behind "
+                "its list of records; it is kept and not read."
+            )
 
     def history(self, entry: Entry) -> History:
         """Return the tags of an entry as the file holds them."""
@@ -116,7 +118,7 @@ class JsonDocument:
                 "can be put behind; mend it, or replace it with --overwrite."
             )
         lead = last.raw.before[opened + 1 :]
-        return RawText(f",{lead}", entry.raw.text.strip(), "")
+        return RawText(f",{lead}", without_bytes(entry.raw.text).strip(), "")
 
     @staticmethod
     def _list_in_object(window: _Window) -> str | None:

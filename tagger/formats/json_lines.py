@@ -6,20 +6,26 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, NamedTuple
 
 from tagger.formats.entries import Door, Entry, RawText, Tagged
 from tagger.formats.history import History, persons_words, split_words
 from tagger.formats.json_shapes import LIST_FIELDS, plain_fields
 from tagger.formats.json_text import decoded, history, tagged_object
 from tagger.formats.sources import Head, Source
-from tagger.formats.text_stream import LINE_COST, TextWriter, check_size
+from tagger.formats.text_stream import (
+    LINE_COST,
+    TextWriter,
+    check_size,
+    without_bytes,
+)
 from tagger.records import record_fields
 from tagger.values import clean_text
 
 __all__ = [
     "JsonLines",
     "entry_of_json",
+    "holds_list",
     "json_line",
     "write_as_json_lines",
     "write_json",
@@ -30,12 +36,17 @@ _STRING_OR_BREAK = re.compile(r'("(?:[^"\\]|\\.)*")|\s*[\r\n]\s*', re.DOTALL)
 _LIST = re.compile(rf'"(?:{"|".join(LIST_FIELDS)})"\s*:\s*\[\s*[{{\]]')
 
 
+class _JsonText(NamedTuple):
+    """A `RawText` with the object that it says, lest it be read again."""
+
+    before: str
+    text: str
+    after: str
+    value: dict[str, Any]
+
+
 class JsonLines:
     """Records, one JSON object a line; blank lines are kept and not counted."""
-
-    name: ClassVar[str] = "jsonl"
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".jsonlines")
-    holds_tags: ClassVar[bool] = True
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -47,7 +58,7 @@ class JsonLines:
         lines = [line for line in head.text.splitlines() if line.strip()]
         if not head.whole and len(lines) == 1:
             # One line longer than the head: a record, unless it holds a list.
-            return lines[0].lstrip().startswith("{") and not _LIST.search(lines[0])
+            return lines[0].lstrip().startswith("{") and not holds_list(lines[0])
         if not head.whole:
             lines = lines[:-1]
         if not lines or not lines[0].lstrip().startswith("{"):
@@ -85,7 +96,7 @@ class JsonLines:
     def adopted(self, entry: Entry, other: Any, last: Entry) -> RawText:
         """Return the object on a line of its own."""
         end = last.raw.after or "\n"
-        text = _STRING_OR_BREAK.sub(_on_one_line, entry.raw.text.strip())
+        text = _STRING_OR_BREAK.sub(_on_one_line, without_bytes(entry.raw.text).strip())
         return RawText("" if last.raw.after else end, text, end)
 
 
@@ -96,7 +107,7 @@ def entry_of_json(door: Door, raw: RawText, line: int) -> Entry:
     except ValueError as error:
         return door.bad(
             "not JSON",
-            f"this is not JSON: {error}. Expected one object such as "
+            f"this is not JSON: {_reason(error)}. Expected one object such as "
             '{"title": ..., "abstract": ...}.',
             raw,
             line,
@@ -114,15 +125,25 @@ def entry_of_json(door: Door, raw: RawText, line: int) -> Entry:
     if kind == "CSL item" and door.holds_labels("keyword"):
         words = split_words(str(fields.get("keyword") or ""))[1]
         fields["keyword"] = persons_words(words, history(value))
-    return door.entry(fields, raw=raw, line=line)
+    return door.entry(fields, raw=_JsonText(*raw, value), line=line)
+
+
+def _reason(error: ValueError) -> str:
+    """Return what is wrong with a text, and where in it."""
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    what = error.msg.removesuffix(" starting at").removesuffix(" at")
+    below = f"line {error.lineno} of it, " if error.lineno > 1 else ""
+    return f"{what[:1].lower()}{what[1:]} at {below}column {error.colno}"
 
 
 def write_json(pairs: Iterable[Tagged], writer: TextWriter, ascii_only: bool) -> None:
     """Write the objects of JSON Lines or of a document, with their tags."""
     for entry, tags in pairs:
-        before, text, after = entry.raw
+        before, text, after = entry.raw[:3]
         if entry.record is not None and tags is not None:
-            text = tagged_object(text, tags, ascii_only=ascii_only)
+            value = getattr(entry.raw, "value", None)
+            text = tagged_object(text, tags, ascii_only=ascii_only, value=value)
         writer.write(before + text + after)
 
 
@@ -137,6 +158,11 @@ def write_as_json_lines(pairs: Iterable[Tagged], out: BinaryIO) -> None:
         if entry.record is not None and tags is not None:
             text = tagged_object(text, tags)
         out.write(text.encode() + b"\n")
+
+
+def holds_list(text: str) -> bool:
+    """Tell whether an object has a field that may hold a list of records."""
+    return _LIST.search(text) is not None
 
 
 def json_line(entry: Entry) -> Entry:

@@ -29,6 +29,7 @@ LIST_FIELDS = (
 """Fields of the outer object that may hold the list of records."""
 
 Fields = dict[str, Any]
+_NAME_FIELDS = ("name", "given", "family", "literal", "firstName", "lastName")
 _OPENALEX_ID = re.compile(r"https?://openalex\.org/W\d+", re.IGNORECASE)
 
 
@@ -47,8 +48,19 @@ def plain_fields(value: Mapping[str, Any]) -> tuple[str | None, Fields]:
     fields : dict of str to object
         Known fields under plain names, all others as they came.
     """
+    kind, fields = _by_shape(value)
+    for name in ("authors", "author"):
+        people = fields.get(name)
+        if isinstance(people, list) and any(map(_nameless, people)):
+            # Services keep the place of a person whose name they do not know.
+            fields[name] = [person for person in people if not _nameless(person)]
+    return kind, fields
+
+
+def _by_shape(value: Mapping[str, Any]) -> tuple[str | None, Fields]:
+    """Return the kind of a JSON record, and its fields undone."""
     message = value.get("message")
-    if isinstance(message, Mapping) and "message-type" in value:
+    if isinstance(message, Mapping) and ("message-type" in value or "DOI" in message):
         value = message
     if "abstract_inverted_index" in value or _OPENALEX_ID.match(str(value.get("id"))):
         return "OpenAlex work", _openalex(value)
@@ -160,13 +172,20 @@ def _semantic_scholar(value: Mapping[str, Any]) -> Fields:
     fields = dict(value)
     own = ("paperId", "corpusid", "corpusId")
     fields["id"] = next((value[name] for name in own if value.get(name)), None)
-    others = value.get("externalIds") or value.get("externalids")
+    access = value.get("openaccessinfo")
+    others = (
+        value.get("externalIds")
+        or value.get("externalids")
+        or _at(access, "externalids")
+    )
     if isinstance(others, Mapping):
         fields.setdefault("doi", others.get("DOI"))
         fields.setdefault("arxiv", others.get("ArXiv"))
     fields["venue"] = value.get("venue") or _at(value, "journal", "name")
     studies = _list(value, "fieldsOfStudy") or [
-        _at(study, "category") for study in _list(value, "s2FieldsOfStudy")
+        _at(study, "category")
+        for name in ("s2FieldsOfStudy", "s2fieldsofstudy")
+        for study in _list(value, name)
     ]
     named = [study for study in studies if isinstance(study, str)]
     fields["subject"] = "; ".join(dict.fromkeys(named)) or None
@@ -193,6 +212,14 @@ def _texts(value: Any) -> bool:
         and bool(value)
         and all(isinstance(part, str) for part in value)
     )
+
+
+def _nameless(person: Any) -> bool:
+    """Tell whether an object has the fields of a name, and nothing in them."""
+    if not isinstance(person, Mapping):
+        return False
+    names = [person[key] for key in _NAME_FIELDS if key in person]
+    return bool(names) and not any(names)
 
 
 def _person(value: Any) -> str:

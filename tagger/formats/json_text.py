@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tagger.formats.history import (
@@ -53,6 +54,9 @@ DECODER = json.JSONDecoder(
     parse_float=NumberText, parse_int=_whole_number, strict=False
 )
 _BLANK = " \t\r\n"
+# An object without any of these has no history, and is no CSL item.
+_TELLING = frozenset({"tags", MEMORY_FIELD, "type"})
+_NO_HISTORY = History()
 
 
 def decoded(text: str) -> Any:
@@ -95,8 +99,16 @@ def history(fields: Mapping[str, Any]) -> History:
     return History(tuple(_tag(value) for value in tags or ()), written, removed)
 
 
-def tagged_object(text: str, tags: Sequence[Tag], *, ascii_only: bool = False) -> str:
+def tagged_object(
+    text: str,
+    tags: Sequence[Tag],
+    *,
+    ascii_only: bool = False,
+    value: Mapping[str, Any] | None = None,
+) -> str:
     """Return the text of a JSON object with the tags in it, all else untouched.
+
+    `value` is the object, if it is read already.
 
     Examples
     --------
@@ -104,13 +116,18 @@ def tagged_object(text: str, tags: Sequence[Tag], *, ascii_only: bool = False) -
     ... # doctest: +NORMALIZE_WHITESPACE
     '{"id":1.0,"tags":[{"theme":"moe","probability":0.9,"source":"model"}],"tagger":{"written":["moe"]}}'
     """
-    members = list(_members(text))
-    fields = {key: value for key, value, _, _ in members}
-    old = history(fields)
-    new = retagged(old, tags)
-    find = _keyword_changes if is_csl(fields) else _tag_changes
-    changes = dict(find(fields, old, new))
-    return _edited(text, members, changes, ascii_only) if changes else text
+    fields: Mapping[str, Any] = decoded(text) if value is None else value
+    if fields.keys().isdisjoint(_TELLING):
+        new = retagged(_NO_HISTORY, tags)
+        changes: dict[str, Any] = {"tags": tag_list(new.tags)}
+        if new.written:
+            changes[MEMORY_FIELD] = memory_value(new, rich=True)
+    else:
+        old = history(fields)
+        new = retagged(old, tags)
+        find = _keyword_changes if is_csl(fields) else _tag_changes
+        changes = dict(find(fields, old, new))
+    return _edited(text, fields, changes, ascii_only) if changes else text
 
 
 def _tag_changes(
@@ -179,32 +196,44 @@ def _keyword(fields: Mapping[str, Any]) -> str:
 
 
 def _edited(
-    text: str, members: Sequence[_Member], changes: dict[str, Any], ascii_only: bool
+    text: str, fields: Mapping[str, Any], changes: dict[str, Any], ascii_only: bool
 ) -> str:
     """Return the text of an object with members set; new ones go last."""
-    compact = bool(members) and text[members[0].start - 1] == ":"
-    comma, colon = (",", ":") if compact else (", ", ": ")
-
-    def written(value: Any) -> str:
-        """Return the text of a value in the style of the object."""
-        return json.dumps(value, ensure_ascii=ascii_only, separators=(comma, colon))
-
-    edits = [
-        (member.start, member.end, written(changes.pop(member.key)))
-        for member in reversed(members)
-        if member.key in changes
-    ]
     opening = text.index("{") + 1
-    lead = text[opening : len(text) - len(text[opening:].lstrip(_BLANK))]
+    start = _skip_blank(text, opening)
+    end = text.rindex("}")
+    compact = False
+    if fields:
+        colon_at = _skip_blank(text, DECODER.raw_decode(text, start)[1])
+        compact = text[colon_at + 1] not in _BLANK
+        while text[end - 1] in _BLANK:
+            end -= 1
+    comma, colon = (",", ":") if compact else (", ", ": ")
+    written = _encoder(ascii_only, comma, colon).encode
+    edits = []
+    # To find where each member stands takes longer than all the rest. Of two of one
+    # name the last counts.
+    known = _members(text) if changes.keys() & fields.keys() else ()
+    for member in reversed(list(known)):
+        if member.key in changes:
+            new = written(changes.pop(member.key))
+            edits.append((member.start, member.end, new))
+    lead = text[opening:start]
     lead = lead if "\n" in lead or "\r" in lead else " " * (not compact)
     added = [f'"{name}"{colon}{written(value)}' for name, value in changes.items()]
-    if members:
-        end, behind = members[-1].end, "".join(f",{lead}{part}" for part in added)
+    if fields:
+        behind = "".join(f",{lead}{part}" for part in added)
     else:
         end, behind = opening, ", ".join(added)
-    for start, stop, new in sorted([*edits, (end, end, behind)], reverse=True):
-        text = text[:start] + new + text[stop:]
+    for at, stop, new in ((end, end, behind), *edits):
+        text = text[:at] + new + text[stop:]
     return text
+
+
+@lru_cache
+def _encoder(ascii_only: bool, comma: str, colon: str) -> json.JSONEncoder:
+    """Return what writes a value in the style of an object."""
+    return json.JSONEncoder(ensure_ascii=ascii_only, separators=(comma, colon))
 
 
 class _Member(NamedTuple):

@@ -26,7 +26,6 @@ _DOI = re.compile(r"\s*(?:doi:|https?://(?:dx\.)?doi\.org/)\s*(10\.\d{4,9}/\S+)"
 class Oai(XmlRecords):
     """Records of ``ListRecords`` and ``GetRecord``."""
 
-    name = "oai-pmh"
     roots = frozenset({"oai-pmh", "listrecords", "getrecord"})
     records = ("record",)
 

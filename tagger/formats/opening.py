@@ -1,8 +1,6 @@
 """Opening a file of records: which format it has, and who says so.
 
-A format is chosen by the content of the file first, by its name second. Each
-format is a module with one class that follows `tagger.formats.entries.Format`;
-adding one is adding its class to `FORMATS`.
+A format is chosen by the content of the file first, by its name second.
 """
 
 from __future__ import annotations
@@ -11,48 +9,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tagger.errors import RecordError
-from tagger.fields import name_table
-from tagger.formats.author_page import AuthorPage
-from tagger.formats.bibtex import Bibtex
-from tagger.formats.dblp import Dblp
-from tagger.formats.delimited import Csv, Tsv
-from tagger.formats.endnote_xml import EndnoteXml
-from tagger.formats.entries import Door, Format
-from tagger.formats.feeds import Atom, Rss
-from tagger.formats.json_document import JsonDocument
-from tagger.formats.json_lines import JsonLines
-from tagger.formats.oai import Oai
-from tagger.formats.parquet import Parquet
-from tagger.formats.plain_text import PlainText
-from tagger.formats.pubmed_xml import PubmedXml
+from tagger.fields import name_table, plain_name
+from tagger.formats.entries import Door
 from tagger.formats.reading import Reading
-from tagger.formats.search_listing import SearchListing
+from tagger.formats.registry import FORMATS, PLAIN_TEXT, Kind, kind_of
 from tagger.formats.sources import Source, SourceLike, open_source
-from tagger.formats.tag_lines import Nbib, Ris
-from tagger.formats.xml_text import root_of
 
-__all__ = ["FORMATS", "holds_records", "read_entries"]
-
-FORMATS: tuple[type[Format], ...] = (
-    Parquet,
-    Atom,
-    Rss,
-    Oai,
-    PubmedXml,
-    EndnoteXml,
-    Dblp,
-    AuthorPage,
-    SearchListing,
-    JsonLines,
-    JsonDocument,
-    Ris,
-    Nbib,
-    Bibtex,
-    Tsv,
-    Csv,
-    PlainText,
-)
-"""Every format, in the order in which a file is asked whether it is one."""
+__all__ = ["holds_records", "read_entries"]
 
 _MARKUP = re.compile(r"\s*<(?:\?xml|!doctype|html)\b", re.IGNORECASE)
 
@@ -100,7 +63,12 @@ def read_entries(
     except RecordError:
         opened.close()
         raise
-    return Reading(opened, *found, Door(opened.name, names))
+    asked = {
+        plain_name(name): f"{field}={name}"
+        for field, given in (mapping or {}).items()
+        for name in ([given] if isinstance(given, str) else given)
+    }
+    return Reading(opened, *found, Door(opened.name, names, asked))
 
 
 def holds_records(path: SourceLike) -> bool:
@@ -108,31 +76,28 @@ def holds_records(path: SourceLike) -> bool:
     try:
         with open_source(path) as source:
             shown = source.head.text.strip() and _by_content(source)
-            return bool(shown) or _by_name(source) is not None
+            return bool(shown) or kind_of(source.suffix) is not None
     except RecordError:
         return False
 
 
-def _recognised(source: Source) -> tuple[type[Format], str]:
+def _recognised(source: Source) -> tuple[Kind, str]:
     """Return the format of a file, and by what it is known."""
     if source.head.text.strip() and (kind := _by_content(source)):
         return kind, "content"
-    if kind := _by_name(source):
+    if kind := kind_of(source.suffix):
         return kind, "name"
     if _MARKUP.match(source.head.text):
+        from tagger.formats.xml_text import root_of
+
         raise RecordError(
             f"{source.name} is XML or HTML with the outermost element "
             f"<{root_of(source.head)}>, of no known format; expected a feed, an "
             "OAI-PMH answer, or the XML of PubMed, EndNote or DBLP."
         )
-    return PlainText, "default"
+    return PLAIN_TEXT, "default"
 
 
-def _by_content(source: Source) -> type[Format] | None:
+def _by_content(source: Source) -> Kind | None:
     """Return the format that the start of a file shows."""
     return next((kind for kind in FORMATS if kind.recognise(source.head)), None)
-
-
-def _by_name(source: Source) -> type[Format] | None:
-    """Return the format that the name of a file says."""
-    return next((kind for kind in FORMATS if source.suffix in kind.suffixes), None)

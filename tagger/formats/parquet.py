@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import IO, Any, BinaryIO, ClassVar, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from tagger.errors import RecordError
 from tagger.formats.columns import (
-    check_columns,
     history_of_cells,
+    names_a_text,
+    no_text,
     tag_cells,
     tag_columns,
 )
@@ -41,13 +42,10 @@ class _Row(NamedTuple):
 class Parquet:
     """Records in the rows of a Parquet file."""
 
-    name: ClassVar[str] = "parquet"
-    suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
-    holds_tags: ClassVar[bool] = True
-
     def __init__(self, source: Source) -> None:
         self._source = source
         self._schema: Any = None
+        self.n_rows: int | None = None
         self._adopted: tuple[Any, Any] = (None, None)
 
     @staticmethod
@@ -60,6 +58,12 @@ class Parquet:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        if not self.recognise(self._source.head):
+            start = self._source.head.data[:8]
+            raise RecordError(
+                f"{door.source} starts with {start!r} and is no Parquet file; leave "
+                "--format away, or rename it, to have its format recognised."
+            )
         with self._seekable() as held:
             try:
                 # A buffer: without one, whole columns of rows are held at once.
@@ -68,7 +72,7 @@ class Parquet:
                 raise self._damaged(door, error) from error
             with file:
                 self._schema = file.schema_arrow
-                check_columns(door, self._schema.names)
+                self.n_rows = file.metadata.num_rows
                 yield from self._rows(file, door)
 
     def _rows(self, file: Any, door: Door) -> Iterator[Entry]:
@@ -86,6 +90,9 @@ class Parquet:
                 raise
             except (pa.ArrowException, OSError, ValueError) as error:
                 raise self._damaged(door, error) from error
+            if not row and not names_a_text(door, self._schema.names):
+                first = list(rows[0].values()) if rows else []
+                raise no_text(door, self._schema.names, first)
             if batch is None:
                 return
             for position, fields in enumerate(rows):

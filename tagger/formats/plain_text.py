@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO, ClassVar
+from collections.abc import Iterator
 
 from tagger.errors import RecordError
-from tagger.formats.entries import Door, Entry, Tagged
-from tagger.formats.history import History
-from tagger.formats.json_lines import write_as_json_lines
+from tagger.formats.entries import Door, Entry
 from tagger.formats.sources import Head, Source
 from tagger.formats.text_stream import MAX_ENTRY
 
@@ -22,10 +19,6 @@ _LABEL = re.compile(r"title\s*:\s*", re.IGNORECASE)
 
 class PlainText:
     """One record: the whole text, its first paragraph perhaps a title."""
-
-    name: ClassVar[str] = "text"
-    suffixes: ClassVar[tuple[str, ...]] = (".txt", ".text", ".md")
-    holds_tags: ClassVar[bool] = False
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -48,14 +41,6 @@ class PlainText:
         if self._source.path or door.source != "stdin":
             fields["id"] = door.source
         yield door.entry(fields, raw=text, line=1)
-
-    def history(self, entry: Entry) -> History:
-        """Return no tags: there is no place for them."""
-        return History()
-
-    def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
-        """Write JSON Lines: plain text has no place for tags."""
-        write_as_json_lines(pairs, out)
 
 
 def split_title(text: str) -> tuple[str, str]:

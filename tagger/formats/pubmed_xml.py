@@ -16,7 +16,6 @@ __all__ = ["PubmedXml"]
 class PubmedXml(XmlRecords):
     """Articles of PubMed; a structured abstract keeps its labels."""
 
-    name = "pubmed-xml"
     roots = frozenset({"pubmedarticleset", "pubmedarticle", "medlinecitationset"})
     records = ("PubmedArticle", "PubmedBookArticle")
 

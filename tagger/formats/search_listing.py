@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO, ClassVar
+from collections.abc import Iterator
 
-from tagger.formats.entries import Door, Entry, Tagged
-from tagger.formats.history import History
-from tagger.formats.json_lines import write_as_json_lines
+from tagger.formats.entries import Door, Entry
 from tagger.formats.sources import Head, Source
 from tagger.formats.text_stream import LINE_COST, check_size
 
@@ -22,10 +19,6 @@ _LONGEST_LIST = 2_000
 
 class SearchListing:
     """Records of a search page: topic line where it has one, authors, abstract."""
-
-    name: ClassVar[str] = "search-listing"
-    suffixes: ClassVar[tuple[str, ...]] = ()
-    holds_tags: ClassVar[bool] = False
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -62,14 +55,6 @@ class SearchListing:
             start = start or number
         if block:
             yield _entry(door, start, topic, block)
-
-    def history(self, entry: Entry) -> History:
-        """Return no tags: there is no place for them."""
-        return History()
-
-    def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
-        """Write JSON Lines: a listing has no place for tags."""
-        write_as_json_lines(pairs, out)
 
 
 def _entry(door: Door, line: int, topic: str | None, block: list[str]) -> Entry:

@@ -7,12 +7,15 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from tagger.errors import RecordError
 from tagger.formats.encodings import checked_encoding, encoding_of
-from tagger.formats.packing import PACKED_SUFFIXES, ByteStream, packing_of, unpacked
+from tagger.formats.packing import PACKED_SUFFIXES, ByteStream, packing_of
 from tagger.formats.text_stream import TextReader, TextWriter
+
+if TYPE_CHECKING:
+    from tagger.formats.unpacking import Unpacking
 
 __all__ = ["HEAD_SIZE", "Head", "Source", "SourceLike", "open_source", "suffix_of"]
 
@@ -63,6 +66,7 @@ class Source:
     bom: bytes
     remarks: list[str] = field(default_factory=list)
     owned: BinaryIO | None = None
+    inside: Unpacking | None = None
     _reader: TextReader | None = None
 
     def __enter__(self) -> Source:
@@ -88,6 +92,14 @@ class Source:
         """Tell whether what is added had best be ASCII."""
         return not self.encoding.startswith("utf")
 
+    @property
+    def share(self) -> float | None:
+        """Return how much of the file was read, from 0 to 1; None if unknown."""
+        if self.owned is None or not self.owned.seekable():
+            return None
+        size = os.fstat(self.owned.fileno()).st_size
+        return self.owned.tell() / size if size else None
+
     def text(self) -> TextReader:
         """Return the file as text, its line ends untouched."""
         self._reader = TextReader(
@@ -101,7 +113,13 @@ class Source:
 
     def notes(self) -> list[str]:
         """Return what the user should know about the bytes of the file."""
-        return [*self.remarks, *(self._reader.notes() if self._reader else [])]
+        notes = [*self.remarks, *(self._reader.notes() if self._reader else [])]
+        if self.inside is not None and self.inside.ends_early:
+            notes.append(
+                f"{self.name} goes on behind its packed content with bytes that are "
+                "not packed so; they are left out."
+            )
+        return notes
 
 
 def suffix_of(name: str) -> str:
@@ -131,10 +149,14 @@ def open_source(source: SourceLike, *, encoding: str | None = None) -> Source:
     """
     given = checked_encoding(encoding)
     name, path, inner, owned = _opened(source)
+    inside: Unpacking | None = None
     try:
         head = ByteStream(name, inner).read(HEAD_SIZE)
         if packing := packing_of(head):
-            inner, path = unpacked(name, ByteStream(name, inner, head), packing), None
+            from tagger.formats.unpacking import unpacked
+
+            inside = unpacked(name, ByteStream(name, inner, head), packing)
+            inner, path = cast(BinaryIO, inside), None
             head = ByteStream(name, inner).read(HEAD_SIZE)
             if packing_of(head):
                 raise RecordError(f"{name} is packed twice; unpack it once first.")
@@ -154,6 +176,7 @@ def open_source(source: SourceLike, *, encoding: str | None = None) -> Source:
         bom=bom,
         remarks=remarks,
         owned=owned,
+        inside=inside,
     )
 
 

@@ -160,8 +160,11 @@ def raw_cells_of(text: str, delimiter: str) -> list[str]:
 
 def without_empty_rest(text: str, delimiter: str, width: int) -> str:
     """Return a row without empty cells beyond the header."""
-    while len(cells_of(text, delimiter)) > width and text.endswith(delimiter):
-        text = text[: -len(delimiter)]
+    while len(cells_of(text, delimiter)) > width:
+        shorter = text.removesuffix('""')
+        if not shorter.endswith(delimiter):
+            break
+        text = shorter.removesuffix(delimiter)
     return text
 
 

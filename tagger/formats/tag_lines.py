@@ -22,7 +22,7 @@ from tagger.formats.history import (
     retagged,
 )
 from tagger.formats.sources import Head, Source
-from tagger.formats.text_stream import LINE_COST, check_size
+from tagger.formats.text_stream import LINE_COST, check_size, without_bytes
 from tagger.formats.unwrapping import unwrapped
 from tagger.records import Tag
 
@@ -50,9 +50,6 @@ class _Raw(NamedTuple):
 class TagLines:
     """What RIS and nbib have in common."""
 
-    name: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]]
-    holds_tags: ClassVar[bool] = True
     line_pattern: ClassVar[re.Pattern[str]]
     start_pattern: ClassVar[re.Pattern[str]]
     start: ClassVar[str]
@@ -119,11 +116,14 @@ class TagLines:
         end = _line_end(last.raw.lines)
         closed = last.raw.lines[-1].text.endswith(("\n", "\r"))
         blank = not last.raw.lines[-1].text.strip()
-        lines = tuple(
-            line._replace(text=end.join(line.text.splitlines()) + end)
-            for line in entry.raw.lines
-        )
-        return _Raw(end * ((not closed) + (not blank)), lines)
+        lines = [
+            _Line(tag, *map(without_bytes, (value, _ended(text, end))))
+            for tag, value, text in entry.raw.lines
+        ]
+        if self.stop and lines[-1].tag != self.stop:
+            # What follows in this file would become a part of it.
+            lines.append(self._line(last.raw.lines, self.stop, ""))
+        return _Raw(end * ((not closed) + (not blank)), tuple(lines))
 
     def _lines(self, held: Sequence[str]) -> Iterator[_Line]:
         """Yield the tagged lines of a record, each with those that continue it."""
@@ -228,8 +228,6 @@ class TagLines:
 class Ris(TagLines):
     """Records of RIS: from ``TY`` to ``ER``; tags are ``KW``, the memory ``U5``."""
 
-    name = "ris"
-    suffixes: ClassVar[tuple[str, ...]] = (".ris",)
     line_pattern = re.compile(
         r"[ \t]*(?P<tag>[A-Z][A-Z0-9])(?:  ?|\t)-(?:[ \t]|(?=[\r\n])|$)"
     )
@@ -246,8 +244,6 @@ class Nbib(TagLines):
     Tags are ``OT`` (other term), the memory is a general note (``GN``).
     """
 
-    name = "nbib"
-    suffixes: ClassVar[tuple[str, ...]] = (".nbib", ".medline")
     line_pattern = re.compile(
         r"(?P<tag>[A-Z][A-Z0-9]{1,3}) {0,2}-(?:[ \t]|(?=[\r\n])|$)"
     )
@@ -260,6 +256,11 @@ class Nbib(TagLines):
     def _lead(self, tag: str) -> str:
         """Return the start of a line with a tag, in four columns."""
         return f"{tag:<4}- "
+
+
+def _ended(text: str, end: str) -> str:
+    """Return the text of lines with another line end."""
+    return end.join(re.split(r"\r\n|\r|\n", text.rstrip("\r\n"))) + end
 
 
 def _line_end(lines: Sequence[_Line]) -> str:

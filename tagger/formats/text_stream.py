@@ -10,7 +10,14 @@ from tagger.errors import RecordError
 from tagger.formats.encodings import reads_any_byte
 from tagger.formats.packing import ByteStream
 
-__all__ = ["LINE_COST", "MAX_ENTRY", "TextReader", "TextWriter", "check_size"]
+__all__ = [
+    "LINE_COST",
+    "MAX_ENTRY",
+    "TextReader",
+    "TextWriter",
+    "check_size",
+    "without_bytes",
+]
 
 MAX_ENTRY = 1 << 25
 """Longest entry of a file, in characters; a longer one is no paper record."""
@@ -18,6 +25,7 @@ MAX_ENTRY = 1 << 25
 LINE_COST = 64
 """What a line adds to the size of an entry: short lines take memory too."""
 
+_PIECE = 1 << 17
 _BAD = re.compile("[\udc80-\udcff]")
 
 
@@ -43,6 +51,8 @@ class TextReader:
             errors="surrogateescape" if self._carries else "strict",
             newline="",
         )
+        # 8 KiB otherwise: each read waits for the threads that score meanwhile.
+        self._text._CHUNK_SIZE = _PIECE  # type: ignore[attr-defined]
         self.line = 0
         self.bad = 0
         self.first_bad = 0
@@ -121,6 +131,14 @@ class TextWriter:
                 "file to UTF-8 first."
             ) from error
         self._out.write(data)
+
+
+def without_bytes(text: str) -> str:
+    """Return text with U+FFFD for bytes that were no text.
+
+    In another file, in another encoding, they could become any letter.
+    """
+    return _BAD.sub("\ufffd", text)
 
 
 def check_size(size: int, name: str, line: int) -> None:

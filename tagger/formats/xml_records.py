@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 from xml.etree.ElementTree import Element
 
-from tagger.formats.entries import Door, Entry, RawText, Tagged
-from tagger.formats.history import History
-from tagger.formats.json_lines import write_as_json_lines
+from tagger.formats.entries import Door, Entry, RawText
 from tagger.formats.sources import Head, Source
 from tagger.formats.xml_text import Piece, check_entities, parsed, pieces, root_of
 
@@ -24,12 +22,10 @@ class XmlRecords:
     """Records that are elements of an XML document.
 
     Feeds, harvests and dumps have no place for tags: they are written as JSON
-    Lines.
+    Lines, and what stands between their records is not kept.
     """
 
-    name: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]] = ()
-    holds_tags: ClassVar[bool] = False
+    keeps_text: ClassVar[bool] = False
     roots: ClassVar[frozenset[str]]
     """Names of the outermost element, in lower case."""
     records: ClassVar[tuple[str, ...]]
@@ -62,14 +58,6 @@ class XmlRecords:
                 f"{door.source} has no end of <{root}>; the file may be cut off."
             )
 
-    def history(self, entry: Entry) -> History:
-        """Return no tags: there is no place for them."""
-        return History()
-
-    def write(self, pairs: Iterable[Tagged], out: BinaryIO, *, tagged: bool) -> None:
-        """Write JSON Lines: the format has no place for tags."""
-        write_as_json_lines(pairs, out)
-
     def record_names(self, head: Head) -> tuple[str, ...]:
         """Return the names of the elements that are records in this document."""
         return self.records
@@ -89,7 +77,7 @@ class XmlRecords:
 
     def _entry(self, door: Door, piece: Piece) -> Entry:
         """Return the entry of one element."""
-        raw = RawText(piece.before if self.holds_tags else "", piece.text, "")
+        raw = RawText(piece.before if self.keeps_text else "", piece.text, "")
         try:
             element, changed = parsed(piece.text)
             fields = self.fields(element)
