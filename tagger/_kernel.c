@@ -334,7 +334,7 @@ static PyObject *py_tokenize(PyObject *module, PyObject *text)
 /* ---- scores ------------------------------------------------------------------ */
 
 enum { CODES, IDF, WEIGHTS, PHRASES, PREFIXES, PHRASE_WEIGHTS, INTERCEPT, FUNCTION,
-       LOGARITHM, SATURATED, N_ARRAYS };
+       EMPTY, LOGARITHM, SATURATED, N_ARRAYS };
 
 /* Counts of which the logarithm is given: title 0-7 times, abstract 0-63. */
 enum { TITLES = 8, ABSTRACTS = 64 };
@@ -409,6 +409,7 @@ static int fill_table(struct model *m, double empty_idf)
 {
     const uint64_t *codes = m->held[CODES].buf, *phrases = m->held[PHRASES].buf;
     const uint64_t *prefixes = m->held[PREFIXES].buf, *words = m->held[FUNCTION].buf;
+    const uint64_t *empty = m->held[EMPTY].buf;
     struct table *t = &m->table;
     uint32_t *order = malloc(4 * m->n_ngrams + 4);
     int state = order ? by_frequency(m, order) : NO_MEMORY;
@@ -444,6 +445,8 @@ static int fill_table(struct model *m, double empty_idf)
         add_code(t, prefixes[i])->marks |= PREFIX;
     for (size_t i = 0; i < count(m, FUNCTION); i++)
         add_code(t, words[i])->marks |= FUNCTION_WORD;
+    for (size_t i = 0; i < count(m, EMPTY); i++)
+        t->entries[find(t, empty[i])].marks &= ~(uint32_t)TELLS;
     return DONE;
 }
 

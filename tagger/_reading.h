@@ -2,10 +2,6 @@
    tokens out, no Python object on the way. Whatever is rare (tags, entities,
    code points outside _unicode.h) is left to Python: PYTHON comes back. */
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "_table.h"
 #include "_unicode.h"
 
@@ -41,12 +37,36 @@ static int put(struct bytes *b, const void *data, size_t size)
     return DONE;
 }
 
+/* The first bytes of a text's token in lower case, the rest 0. */
+struct word {
+    uint64_t low, high;
+};
+
+/* A word that was seen before, its code, and the number of its entry. */
+struct seen {
+    struct word word;
+    uint64_t code;
+    uint32_t number;
+};
+
+enum { SEEN_BITS = 14 };
+
+enum { NOWHERE = 1 << SEEN_BITS };
+
+/* A token that is still to be looked up: first among the words seen before, at
+   `place` unless that is NOWHERE, then in the table. */
+struct waiting {
+    struct word word;
+    uint32_t token, place, guess;
+};
+
 /* Tokens of many texts, one after the other. */
 struct tokens {
     uint64_t *codes;
     uint32_t *starts, *ends; /* in characters */
     u8 *breaks;
     uint32_t *numbers; /* of their entries, where the reader has a table */
+    struct waiting *waiting;
     size_t size, room;
 };
 
@@ -66,7 +86,8 @@ static int room_for_tokens(struct tokens *t, size_t more)
     size_t room = 2 * (t->size + more) + 256;
     if (grow((void **)&t->codes, room, 8) || grow((void **)&t->starts, room, 4) ||
         grow((void **)&t->ends, room, 4) || grow((void **)&t->breaks, room, 1) ||
-        grow((void **)&t->numbers, room, 4))
+        grow((void **)&t->numbers, room, 4) ||
+        grow((void **)&t->waiting, room, sizeof *t->waiting))
         return NO_MEMORY;
     t->room = room;
     return DONE;
@@ -79,21 +100,8 @@ static void free_tokens(struct tokens *t)
     free(t->ends);
     free(t->breaks);
     free(t->numbers);
+    free(t->waiting);
 }
-
-/* The first bytes of a text's token in lower case, the rest 0. */
-struct word {
-    uint64_t low, high;
-};
-
-/* A word that was seen before, its code, and the number of its entry. */
-struct seen {
-    struct word word;
-    uint64_t code;
-    uint32_t number;
-};
-
-enum { SEEN_BITS = 12 };
 
 /* What one thread works with; kept from text to text. */
 struct reader {
@@ -814,15 +822,14 @@ static int fold_run(struct bytes *norm, const u8 *s, size_t n, size_t *i, uint32
     }
 }
 
-static void add_token(struct tokens *t, uint64_t code, uint32_t number,
-                      uint32_t start, uint32_t end, int breaks)
+static void add_token(struct tokens *t, uint64_t code, uint32_t start, uint32_t end,
+                      int breaks)
 {
     size_t k = t->size++;
     t->codes[k] = code;
     t->starts[k] = start;
     t->ends[k] = end;
     t->breaks[k] = (u8)breaks;
-    t->numbers[k] = number;
 }
 
 /* Read the run of ASCII letters and digits at s[i]; give its length, 16 at
@@ -862,10 +869,23 @@ static size_t read_word(const u8 *s, size_t i, size_t n, struct word *word)
 }
 
 /* Where a word is remembered. */
-static struct seen *place_of(struct reader *r, const struct word *word)
+static uint32_t place_of(const struct word *word)
 {
     uint64_t mixed = (word->low ^ word->high * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
-    return &r->seen[mixed >> (64 - SEEN_BITS)];
+    return (uint32_t)(mixed >> (64 - SEEN_BITS));
+}
+
+/* Give the code of a word that ends within its bytes. */
+static uint64_t code_of(const struct word *word)
+{
+    u8 s[sizeof *word];
+    size_t n = 0;
+    int changed = 0;
+    memcpy(s, word, sizeof s);
+    while (n < sizeof s && s[n])
+        n++;
+    n = stem(s, n, 1, &changed);
+    return fnv(s, n);
 }
 
 /* Does the token s[run] to s[i] end there for sure: no decimal sign, no C++? */
@@ -879,13 +899,49 @@ static int is_whole(const u8 *s, size_t run, size_t i)
     return next < 0x80 && !(GOES_ON[next] & (digit | single << 1));
 }
 
+/* Look up the tokens that wait for it: step by step for all of them, so that
+   memory is awaited once for many. */
+static void look_up(struct reader *r, size_t n)
+{
+    struct tokens *t = &r->tokens;
+    const struct table *table = r->table;
+    size_t missed = 0;
+    for (size_t k = 0; k < n; k++) {
+        const struct waiting w = t->waiting[k];
+        if (w.place != NOWHERE) {
+            const struct seen *seen = &r->seen[w.place];
+            if (seen->word.low == w.word.low && seen->word.high == w.word.high) {
+                t->codes[w.token] = seen->code;
+                t->numbers[w.token] = seen->number;
+                PREFETCH(&table->entries[seen->number]);
+                continue;
+            }
+            t->codes[w.token] = code_of(&w.word);
+        }
+        expect(table, t->codes[w.token]);
+        t->waiting[missed++] = w;
+    }
+    for (size_t k = 0; k < missed; k++) {
+        t->waiting[k].guess = guess(table, t->codes[t->waiting[k].token]);
+        PREFETCH(&table->entries[t->waiting[k].guess]);
+    }
+    for (size_t k = 0; k < missed; k++) {
+        const struct waiting *w = &t->waiting[k];
+        const uint64_t code = t->codes[w->token];
+        const uint32_t number = settle(table, code, w->guess);
+        t->numbers[w->token] = number;
+        if (w->place != NOWHERE)
+            r->seen[w->place] = (struct seen){w->word, code, number};
+    }
+}
+
 /* Add the tokens of a cleaned text to r->tokens; a 0 stands behind the text. */
 static int tokenize(struct reader *r, const u8 *s, size_t n)
 {
     struct tokens *t = &r->tokens;
     if (room_for_tokens(t, n / 2 + 2)) /* no text has more */
         return NO_MEMORY;
-    size_t i = 0;
+    size_t i = 0, n_waiting = 0;
     uint32_t at = 0;                         /* i in characters */
     uint32_t gap = 0, parting = 0, sign = 0; /* characters since the last token */
     int first = 1, ascii;
@@ -914,20 +970,19 @@ static int tokenize(struct reader *r, const u8 *s, size_t n)
         }
         size_t run = i;
         uint32_t start = at;
-        struct word word;
-        struct seen *seen = NULL;
         if (r->seen) {
+            struct word word;
             const size_t size = read_word(s, i, n, &word);
             if (size < sizeof word && c < 0x80 && is_whole(s, i, i + size)) {
-                seen = place_of(r, &word);
-                if (seen->word.low == word.low && seen->word.high == word.high) {
-                    i += size, at += (uint32_t)size;
-                    add_token(t, seen->code, seen->number, start, at,
-                              first || (parting && !(gap == 1 && sign)));
-                    first = 0;
-                    gap = parting = sign = 0;
-                    continue;
-                }
+                const uint32_t place = place_of(&word);
+                PREFETCH(&r->seen[place]);
+                t->waiting[n_waiting++] =
+                    (struct waiting){word, (uint32_t)t->size, place, 0};
+                i += size, at += (uint32_t)size;
+                add_token(t, 0, start, at, first || (parting && !(gap == 1 && sign)));
+                first = 0;
+                gap = parting = sign = 0;
+                continue;
             }
         }
         /* Nearly every token is ASCII: it is hashed as it is read. */
@@ -973,14 +1028,14 @@ static int tokenize(struct reader *r, const u8 *s, size_t n)
         else
             for (size_t last = r->norm.size; last > length; last--)
                 hash = FNV_UNDO(hash, r->norm.data[last - 1]);
-        const uint32_t number = r->table ? find(r->table, hash) : 0;
-        if (seen)
-            *seen = (struct seen){word, hash, number};
-        add_token(t, hash, number, start, at,
-                  first || (parting && !(gap == 1 && sign)));
+        if (r->table)
+            t->waiting[n_waiting++] =
+                (struct waiting){{0, 0}, (uint32_t)t->size, NOWHERE, 0};
+        add_token(t, hash, start, at, first || (parting && !(gap == 1 && sign)));
         first = 0;
         gap = parting = sign = 0;
     }
+    look_up(r, n_waiting);
     return DONE;
 }
 

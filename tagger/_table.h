@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -104,10 +108,24 @@ static size_t first_bucket(const struct table *t, uint64_t code)
 
 static uint32_t tagged(const struct bucket *b, uint32_t tag)
 {
+#ifdef __SSE2__
+    const __m128i *tags = (const __m128i *)(const void *)b->tags;
+    const __m128i *entries = (const __m128i *)(const void *)b->entries;
+    const __m128i wanted = _mm_set1_epi32((int)tag);
+    __m128i any = _mm_or_si128(
+        _mm_and_si128(_mm_load_si128(entries),
+                      _mm_cmpeq_epi32(_mm_load_si128(tags), wanted)),
+        _mm_and_si128(_mm_load_si128(entries + 1),
+                      _mm_cmpeq_epi32(_mm_load_si128(tags + 1), wanted)));
+    any = _mm_or_si128(any, _mm_unpackhi_epi64(any, any));
+    any = _mm_or_si128(any, _mm_shuffle_epi32(any, 1));
+    return (uint32_t)_mm_cvtsi128_si32(any) & ~MORE;
+#else
     uint32_t found = 0;
     for (int k = 0; k < WAYS; k++)
         found |= b->entries[k] & (0u - (b->tags[k] == tag));
     return found & ~MORE;
+#endif
 }
 
 /* Give the number of the entry that a code has if it has one. */

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
@@ -103,7 +103,12 @@ def tags_to_write(
     """
     if decision.status == "abstained":
         return None
-    return tuple(replace(tag, model=model, date=date) for tag in decision.tags)
+    return tuple(
+        [
+            Tag(tag.theme, tag.probability, tag.source, model, date)
+            for tag in decision.tags
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True)

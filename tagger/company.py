@@ -44,8 +44,7 @@ _OPEN = 0.3
 _PENALTY = 0.5
 # A theme's company counts half at this many records with its keywords.
 _HALF = 10.0
-# How much the company counts beside the keywords, measured on the gold (see
-# `experiments/unlabelled`).
+# How much the company counts beside the keywords; see experiments/unlabelled.
 _SHARE = 0.9
 
 

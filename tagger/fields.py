@@ -102,10 +102,35 @@ Names are compared without case, blanks, hyphens and underscores. Those of two
 and three capitals are the tags of RIS, nbib and Web of Science.
 """
 
-NameTable = Mapping[str, tuple[str, int]]
-"""Plain name in a file: (field of the record, rank; the lowest rank wins)."""
-
 _NOT_PLAIN = re.compile(r"[\W_]+")
+_PLANS_KEPT = 1024
+
+
+class NameTable(dict[str, tuple[str, int]]):
+    """Plain name in a file: (field of the record, rank; the lowest rank wins)."""
+
+    def __init__(self) -> None:
+        self._plans: dict[tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]] = {}
+
+    def plan(self, names: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return each field that some names stand for, and them, the best first.
+
+        Kept, since most records of a file have the same names.
+        """
+        if (known := self._plans.get(names)) is not None:
+            return known
+        found: dict[str, list[tuple[int, str]]] = {}
+        for name in names:
+            if target := self.get(plain_name(name)):
+                found.setdefault(target[0], []).append((target[1], name))
+        plan = tuple(
+            (field, tuple(name for _, name in sorted(ranked)))
+            for field, ranked in found.items()
+        )
+        if len(self._plans) >= _PLANS_KEPT:
+            self._plans.clear()
+        self._plans[names] = plan
+        return plan
 
 
 @lru_cache(maxsize=4096)
@@ -131,15 +156,14 @@ def name_table(mapping: Mapping[str, str | Sequence[str]] | None = None) -> Name
 
     Returns
     -------
-    table : mapping of str to (str, int)
-        Plain name in a file to the field and its rank.
+    table : NameTable
 
     Raises
     ------
     RecordError
         If `mapping` names a field that records do not have.
     """
-    table: dict[str, tuple[str, int]] = {}
+    table = NameTable()
     for field, names in FIELD_NAMES.items():
         for rank, name in enumerate(names):
             table[plain_name(name)] = (field, rank)

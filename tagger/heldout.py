@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tagger.answers import Answers
+from tagger.company import Company
 from tagger.errors import RecordError
 from tagger.labels import label_matrix, labelled
 from tagger.material import Material
@@ -52,6 +53,7 @@ def cross_validate(
     material: Material,
     parts: Sequence[Part],
     *,
+    company: Company | None = None,
     settings: Settings | None = None,
     exclusive: bool = False,
     seed: int = 0,
@@ -70,6 +72,8 @@ def cross_validate(
     material : Material
     parts : sequence of Part
         From `tagger.plans.make_parts`; at least one.
+    company : Company, optional
+        What records without labels taught; see `tagger.training.company_of`.
     settings : Settings, optional
     exclusive : bool, default=False
         Every record has exactly one theme.
@@ -84,6 +88,7 @@ def cross_validate(
             progress(part.name)
         model, _ = learn(
             material.part(part.train),
+            company=company,
             settings=settings,
             exclusive=exclusive,
             seed=seed,
@@ -108,7 +113,13 @@ def cross_validate(
 
 
 def learning_curve(
-    material: Material, part: Part, answers: Answers, *, seed: int = 0, jobs: int = 1
+    material: Material,
+    part: Part,
+    answers: Answers,
+    *,
+    company: Company | None = None,
+    seed: int = 0,
+    jobs: int = 1,
 ) -> list[dict[str, float]]:
     """Measure what fewer training records would have given on one part.
 
@@ -132,7 +143,7 @@ def learning_curve(
         if len(train) < 2:
             continue
         some = [Part(part.name, train, part.test)]
-        found = cross_validate(material, some, seed=seed, jobs=jobs)
+        found = cross_validate(material, some, company=company, seed=seed, jobs=jobs)
         points.append(_point(found, len(train), seed))
     whole = answers.select(answers.part_of == 0)
     points.append(_point(whole, len(part.train), seed))

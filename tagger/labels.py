@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from tagger.errors import RecordError
 from tagger.records import Record
 
-__all__ = ["Labels", "check_one_theme", "label_matrix", "labelled"]
+__all__ = [
+    "Labels",
+    "check_one_theme",
+    "label_matrix",
+    "labelled",
+    "without_labels",
+]
 
 Labels = NDArray[np.int8]
 
@@ -27,6 +33,11 @@ def labelled(records: Iterable[Record]) -> list[Record]:
     ['a']
     """
     return [record for record in records if record.themes is not None]
+
+
+def without_labels(records: Iterable[Record]) -> Iterator[Record]:
+    """Yield the records that no person labelled."""
+    return (record for record in records if record.themes is None)
 
 
 def label_matrix(records: Sequence[Record], theme_ids: Sequence[str]) -> Labels:

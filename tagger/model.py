@@ -41,7 +41,13 @@ from tagger.features import (
     saturate,
     tally,
 )
-from tagger.judge import EMPTY_IDF, FUNCTION_CODES, count_words, reasons
+from tagger.judge import (
+    EMPTY_CODES,
+    EMPTY_IDF,
+    FUNCTION_CODES,
+    count_words,
+    reasons,
+)
 from tagger.records import Record
 from tagger.resources import resource
 from tagger.scorer import Scorer
@@ -274,6 +280,7 @@ class Tagger:
             self.phrases,
             self.intercept,
             FUNCTION_CODES,
+            EMPTY_CODES,
             EMPTY_IDF,
         )
 

@@ -40,6 +40,10 @@ _ID_FIELDS = frozenset(
 )
 
 
+_TEXTS = frozenset({"id", "title", "abstract", "subject", "venue", "doi"})
+_LISTS = frozenset({"themes", "unsure", "sources"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Record:
     """A paper, as every part of the package behind the readers sees it.
@@ -200,44 +204,35 @@ def make_record(
             f"{_listing(fields)}. Name one with --map abstract=FIELD."
         )
 
-    def text(name: str) -> str:
-        """Return a field's text, with what cannot be printed replaced."""
-        value = known.get(name)
-        if value is None:
-            return ""
-        if type(value) is not str:
-            value = as_text(value, name, where)
-        cleaned, changed = clean_text(value)
-        if changed:
-            seen.add("with control characters or broken Unicode, replaced")
-        if len(cleaned) > MAX_TEXT:
-            seen.add(f"with a text over {MAX_TEXT:,} characters, truncated")
-            return cleaned[:MAX_TEXT]
-        return cleaned
-
-    year = as_year(known.get("year"))
-    if year is None and not is_missing(known.get("year")) and known["year"] != "":
-        seen.add("with a year that cannot be read, left out")
-    authors, cut = as_authors(known.get("authors"), "authors", where)
-    record = Record(
-        id=text("id").strip() or where,
-        title=text("title"),
-        abstract=text("abstract"),
-        themes=as_labels(known.get("themes"), "themes", where),
-        unsure=as_labels(known.get("unsure"), "unsure", where) or (),
-        year=year,
-        authors=tuple(clean_text(name)[0] for name in authors),
-        authors_cut=cut or _is_true(known.get("authors_cut")),
-        subject=text("subject") or None,
-        venue=text("venue") or None,
-        doi=text("doi").strip() or None,
-        sources=as_labels(known.get("sources"), "sources", where) or (source,),
-        line=line,
-        extra=extra,
-    )
-    if not record.abstract.strip():
+    given: dict[str, Any] = {}
+    # Most fields are missing in most records, so only those that are there are read.
+    for name, value in known.items():
+        if value is None or value == "":
+            continue
+        if name in _TEXTS:
+            if text := _text(value, name, where, seen):
+                given[name] = text
+        elif name in _LISTS:
+            given[name] = as_labels(value, name, where)
+        elif name == "year":
+            given[name] = as_year(value)
+            if given[name] is None:
+                seen.add("with a year that cannot be read, left out")
+        elif name == "authors":
+            authors, cut = as_authors(value, name, where)
+            given[name] = tuple([clean_text(author)[0] for author in authors])
+            given["authors_cut"] = cut or given.get("authors_cut", False)
+        else:
+            given[name] = _is_true(value) or given.get(name, False)
+    given["id"] = given.get("id", "").strip() or where
+    given["unsure"] = given.get("unsure") or ()
+    given["sources"] = given.get("sources") or (source,)
+    if "doi" in given:
+        given["doi"] = given["doi"].strip() or None
+    record = Record(line=line, extra=extra, **given)
+    if not record.abstract or record.abstract.isspace():
         seen.add("without an abstract" if record.title.strip() else "without any text")
-    if notes is not None:
+    if notes is not None and seen:
         notes.update(seen)
     return record
 
@@ -300,19 +295,34 @@ def _sorted_fields(
     fields: Mapping[str, Any], mapping: NameTable, seen: set[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return values by field of a record, and the rest under its own name."""
-    best: dict[str, tuple[bool, int, str]] = {}
     extra = dict(fields)
     for name, value in fields.items():
         if isinstance(value, float) and is_missing(value):
             seen.add("with a NaN, read as missing")
-            extra[name] = value = None
-        if target := mapping.get(plain_name(name)):
+            extra[name] = None
+    known: dict[str, Any] = {}
+    for target, names in mapping.plan(tuple(extra)):
+        best = names[0]
+        if len(names) > 1:
             # The preferred name wins, but not when it is empty and another is not.
-            found = (value is None or value == "", target[1], name)
-            if target[0] not in best or found < best[target[0]]:
-                best[target[0]] = found
-    known = {target: extra.pop(name) for target, (_, _, name) in best.items()}
+            best = next((n for n in names if extra[n] not in (None, "")), best)
+        known[target] = best
+    for target, name in known.items():
+        known[target] = extra.pop(name)
     return known, extra
+
+
+def _text(value: Any, name: str, where: str, seen: set[str]) -> str:
+    """Return a field's text, with what cannot be printed replaced."""
+    if type(value) is not str:
+        value = as_text(value, name, where)
+    cleaned, changed = clean_text(value)
+    if changed:
+        seen.add("with control characters or broken Unicode, replaced")
+    if len(cleaned) > MAX_TEXT:
+        seen.add(f"with a text over {MAX_TEXT:,} characters, truncated")
+        return cleaned[:MAX_TEXT]
+    return cleaned
 
 
 def _is_true(value: Any) -> bool:

@@ -20,7 +20,7 @@ from tagger.errors import ModelError, RecordError
 from tagger.findings import Findings
 from tagger.fingerprints import Overlap
 from tagger.heldout import ask, cross_validate, learning_curve
-from tagger.labels import check_one_theme
+from tagger.labels import check_one_theme, without_labels
 from tagger.material import Material, prepare
 from tagger.metrics import Flags
 from tagger.model import Tagger
@@ -29,7 +29,7 @@ from tagger.records import Record
 from tagger.seen import seen_in_training
 from tagger.splits import multilabel_folds
 from tagger.themes import Theme
-from tagger.training import Settings
+from tagger.training import Settings, company_of
 
 __all__ = ["review_model", "review_split"]
 
@@ -120,6 +120,8 @@ def review_split(
     Parameters
     ----------
     records : sequence of Record
+        Those without labels are learned from as `tagger.training.train` does,
+        in every part; they have no label to leak.
     themes : sequence of Theme
     plan : SplitPlan, optional
         From `tagger.plans.read_split`; five folds by default, fewer if there are
@@ -152,9 +154,12 @@ def review_split(
         check_one_theme(material.records)
     plan = plan or usual_plan(material)
     parts = make_parts(plan, material, seed=seed, repeat=repeat)
+    unlabelled = list(without_labels(records))
+    company = company_of(unlabelled, themes, settings=settings, jobs=jobs)
     answers = cross_validate(
         material,
         parts,
+        company=company,
         settings=settings,
         exclusive=exclusive,
         seed=seed,
@@ -164,7 +169,9 @@ def review_split(
     baselines = simple_decisions(material, [(p.train, p.test) for p in parts])
     answers = replace(answers, baselines=baselines)
     curve = (
-        learning_curve(material, parts[0], answers, seed=seed, jobs=jobs)
+        learning_curve(
+            material, parts[0], answers, company=company, seed=seed, jobs=jobs
+        )
         if with_curve
         else []
     )
@@ -172,7 +179,13 @@ def review_split(
     rival: Tagger | Answers | None
     if isinstance(other, Settings):
         rival = cross_validate(
-            material, parts, settings=other, exclusive=exclusive, seed=seed, jobs=jobs
+            material,
+            parts,
+            company=company_of(unlabelled, themes, settings=other, jobs=jobs),
+            settings=other,
+            exclusive=exclusive,
+            seed=seed,
+            jobs=jobs,
         )
     else:
         rival = other

@@ -36,6 +36,8 @@ class Scorer:
     intercept : float64 ndarray of shape (n_themes,)
     function_codes : uint64 ndarray
         Codes of the words of running English.
+    empty_codes : uint64 ndarray
+        Codes of words that tell nothing, however rare.
     empty_idf : float
         A word of a lower inverse document frequency tells nothing.
     """
@@ -47,10 +49,12 @@ class Scorer:
         phrases: Phrases,
         intercept: NDArray[np.float64],
         function_codes: Codes,
+        empty_codes: Codes,
         empty_idf: float,
     ) -> None:
         self._made_of = (
-            vocabulary, weights, phrases, intercept, function_codes, empty_idf,
+            vocabulary, weights, phrases, intercept, function_codes, empty_codes,
+            empty_idf,
         )  # fmt: skip
         self._n_themes = len(intercept)
         counts = _counts()
@@ -66,6 +70,7 @@ class Scorer:
                 _array(phrases.weights, np.float64),
                 _array(intercept, np.float64),
                 _array(function_codes, np.uint64),
+                _array(empty_codes, np.uint64),
                 _array(1.0 + np.log(counts), np.float64),
                 _array(saturate(counts), np.float64),
             ),

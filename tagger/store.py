@@ -13,8 +13,6 @@ import json
 import math
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -109,6 +107,9 @@ def _check_replaceable(target: Path, overwrite: bool) -> None:
 
 def _place(target: Path, contents: Mapping[str, bytes]) -> None:
     """Write beside the target, then rename; an old folder goes last."""
+    import shutil
+    import tempfile
+
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     old = fresh.with_name(fresh.name + "-old")

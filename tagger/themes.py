@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from tagger.errors import ThemeError
@@ -287,13 +286,10 @@ def _phrases(
     return seen
 
 
-_JOINERS = str.maketrans("-_", "  ")
-
-
 def _fold(phrase: str) -> str:
     """Forget what matching forgets: case, hyphens, runs of blanks."""
     if phrase.isascii():  # nearly all are, and a model is loaded in a moment
-        return " ".join(phrase.lower().translate(_JOINERS).split())
+        return " ".join(phrase.lower().replace("-", " ").replace("_", " ").split())
     plain = unicodedata.normalize("NFKC", phrase).casefold()
     return " ".join(re.sub(r"[-\u2010-\u2015_\s]+", " ", plain).split())
 
@@ -306,6 +302,8 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     >>> did_you_mean("keyword", ["keywords", "name"])
     " (did you mean 'keywords'?)"
     """
+    from difflib import get_close_matches  # loaded for mistakes alone
+
     close = get_close_matches(word.casefold(), known, n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""
 

@@ -35,9 +35,18 @@ from tagger.exclusive import (
     sharpen,
     word_beginnings,
 )
-from tagger.features import Codes, Phrases, Vocabulary, find
-from tagger.judge import EMPTY_IDF, FUNCTION_CODES, reasons, usual_share
+from tagger.features import Codes, Phrases, Vocabulary, find, read_events
+from tagger.judge import (
+    EMPTY_CODES,
+    EMPTY_IDF,
+    FUNCTION_CODES,
+    known_pairs,
+    reasons,
+    shuffled,
+    usual_share,
+)
 from tagger.keywords import phrase_table
+from tagger.labels import without_labels
 from tagger.material import Material, read
 from tagger.model import Tagger
 from tagger.records import Record
@@ -46,6 +55,7 @@ from tagger.themes import Theme
 
 __all__ = [
     "Settings",
+    "company_of",
     "learn",
     "train",
     "train_held_out",
@@ -212,14 +222,11 @@ def train_held_out(
     settings = settings or Settings()
     background = background or shipped_background()
     material, prints = read(records, themes, jobs=jobs)
-    without = (record for record in records if record.themes is None)
-    company = learn_company(
-        chain(without, unlabelled),
+    company = company_of(
+        chain(without_labels(records), unlabelled),
         themes,
-        background,
-        slope=settings.slope,
-        middle=settings.middle,
-        semantic=settings.semantic,
+        background=background,
+        settings=settings,
         jobs=jobs,
     )
     model, held_out = learn(
@@ -239,6 +246,27 @@ def train_held_out(
     facts = _facts(learned, company, held_out, settings, seed)
     kept = prints.to_arrays() if learned else {}
     return replace(model, facts=facts, arrays=kept), held_out
+
+
+def company_of(
+    unlabelled: Iterable[Record],
+    themes: Sequence[Theme],
+    *,
+    background: Background | None = None,
+    settings: Settings | None = None,
+    jobs: int = 1,
+) -> Company:
+    """Learn what `learn` takes as ``company``; see `tagger.company.learn_company`."""
+    settings = settings or Settings()
+    return learn_company(
+        unlabelled,
+        themes,
+        background or shipped_background(),
+        slope=settings.slope,
+        middle=settings.middle,
+        semantic=settings.semantic,
+        jobs=jobs,
+    )
 
 
 def learn(
@@ -317,8 +345,10 @@ def _table(
     # A record must not vouch for its own n-grams, as no new text can: what it
     # has in common with the others counts.
     others = _vocabulary(counts.codes, df, background, least + 1)
-    pairs, known_pairs = _count_words(counts, others)[:, 4:].T
-    least_known_pairs = usual_share(known_pairs / np.maximum(pairs, 1))
+    pairs, known = _count_words(counts, others)[:, 4:].T
+    out_of_order = shuffled(material.records)
+    chance = known_pairs(read_events(out_of_order), others, len(out_of_order))
+    least_known_pairs = usual_share(known / np.maximum(pairs, 1), chance)
     some, share = _with_one_field(material.y)
     copies = [
         _Copy(
@@ -439,6 +469,7 @@ def _count_words(counts: Counts, vocabulary: Vocabulary) -> NDArray[np.int32]:
     place = find(vocabulary.codes, counts.codes)
     known, word = place >= 0, counts.is_word
     telling = known & (vocabulary.idf[place] > EMPTY_IDF)
+    telling &= find(EMPTY_CODES, counts.codes) < 0
     function = find(FUNCTION_CODES, counts.codes) >= 0
     marks = (word, word & known, word & telling, word & function, ~word, ~word & known)
     return counts.sums(np.stack(marks, axis=1))

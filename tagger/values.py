@@ -27,6 +27,7 @@ MAX_TEXT = 1_000_000
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _CONTROL_BYTES = bytes([*range(9), 11, 12, *range(14, 32), 127])
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SHORT = 64
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d{5})")
 _DBLP_NUMBER = re.compile(r"\s+\d{4}$")
 _LIST_GOES_ON = re.compile(
@@ -46,6 +47,8 @@ def clean_text(text: str) -> tuple[str, bool]:
     A control character becomes a blank, a lone surrogate U+FFFD, one for one,
     so offsets stay. Tabs and line ends are kept.
     """
+    if len(text) < _SHORT and text.isprintable():
+        return text, False
     # Bytes are searched in half the time that `str.isprintable` takes. In UTF-8 no
     # part of a longer character looks like a control character.
     try:

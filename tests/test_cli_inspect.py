@@ -105,3 +105,12 @@ def test_each_file_of_a_folder_gets_an_object(file, tmp_path):
         ("new.jsonl", "jsonl"),
     ]
     assert result.stderr.startswith("read 4, used ")
+
+
+def test_a_file_that_is_refused_does_not_stop_the_others(file, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    result = inspect(tmp_path)
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["file"] == "new.jsonl"
+    assert "a.csv: not read to its end: a.csv: no column is known" in result.stderr
+    assert result.stderr.endswith("Error: 1 of the files could not be read.\n")

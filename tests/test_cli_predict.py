@@ -181,3 +181,32 @@ def test_a_folder_without_records_is_refused(predict, tmp_path):
     result = predict(tmp_path)
     assert result.exit_code == 1
     assert result.stderr == f"Error: {tmp_path} holds no file of records.\n"
+
+
+def test_a_file_that_is_refused_does_not_stop_the_others(predict, file, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(LINES.encode() * 999)[:-99])
+    (tmp_path / "c.zip").write_bytes(b"PK\x03\x04")
+    result = predict(tmp_path / "gone.txt", tmp_path)
+    assert result.exit_code == 1
+    assert [item["id"] for item in objects(result)][-5:] == [
+        "a", "b", "new.jsonl:3", "d", "e",
+    ]  # fmt: skip
+    for name, why in [
+        ("gone.txt", "cannot be read: no such file"),
+        ("a.csv", "no column is known to hold"),
+        ("b.jsonl.gz", "b.jsonl.gz"),
+    ]:
+        found = f"{tmp_path / name}: not read to its end: "
+        (line,) = (x for x in result.stderr.splitlines() if x.startswith(found))
+        assert why in line
+    assert "left out, being of no known format: 1 file, such as " in result.stderr
+    assert result.stderr.endswith("Error: 3 of the files could not be read.\n")
+
+
+def test_a_file_alone_that_is_refused_is_said_once(predict, tmp_path):
+    result = predict(tmp_path / "gone.txt")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"Error: {tmp_path / 'gone.txt'} cannot be read: no such file or directory.\n"
+    )

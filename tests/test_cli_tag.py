@@ -154,6 +154,21 @@ def test_several_files_need_a_folder(tag, file, tmp_path):
     )
 
 
+def test_several_files_are_not_put_in_a_folder_with_the_name_of_a_file(tag, file):
+    out = file.with_name("out.jsonl.gz")
+    result = tag(file, file.parent, "-o", out)
+    assert (result.exit_code, out.exists()) == (1, False)
+    assert (
+        f"{out} is the name of a file, and several files need a folder for their "
+        "output; give a name without such an ending, or make a folder of this name "
+        "first."
+    ) in result.stderr
+    out.mkdir()
+    assert tag(file, "-o", out / "x.jsonl").exit_code == 0
+    file.with_name("more.csv").write_text("id,title\n1,Adam\n")
+    assert tag(file, file.with_name("more.csv"), "-o", out).exit_code == 0
+
+
 def test_a_dry_run_says_what_would_change_and_writes_nothing(tag, tmp_path):
     old = {"theme": "potentials", "probability": 0.7, "source": "model"}
     mine = {"theme": "mine", "source": "human"}

@@ -54,6 +54,7 @@ def test_predict_loads_numpy_and_no_other_library(root):
     loaded = modules_after(root, "predict", "seeds/example-abstract.txt")
     assert not {name.partition(".")[0] for name in loaded} & HEAVY
     assert not {"tagger.training", "tagger.evaluation", "tagger.keywords"} & loaded
+    assert not {"difflib", "numpy.ma", "shutil", "tempfile"} & loaded
     assert len(loaded) < 310
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tagger.decide import REASONS
 from tagger.features import Vocabulary, ngram_events, read_document
-from tagger.judge import LEAST, MOST, judge, known_pairs, usual_share
+from tagger.judge import LEAST, MOST, judge, known_pairs, shuffled, usual_share
 from tagger.records import Record
 
 FRENCH = (
@@ -87,17 +87,35 @@ def test_the_share_of_known_pairs_by_hand(vocabulary):
 
 
 @pytest.mark.parametrize(
-    ("shares", "wanted"),
+    ("shares", "by_chance", "wanted"),
     [
-        (np.full(99, 0.4), LEAST),  # too few records to tell
-        (np.full(100, 0.3), 0.27),
-        (np.full(100, 0.9), MOST),
-        (np.full(100, 0.1), LEAST),
-        (np.zeros(0), LEAST),
+        (np.full(99, 0.4), np.full(99, 0.3), LEAST),  # too few records to tell
+        (np.full(100, 0.3), np.full(100, 0.3), 0.27),
+        (np.full(100, 0.9), np.full(100, 0.3), 0.3),
+        (np.full(100, 0.9), np.arange(101) / 250, 0.38),
+        (np.full(100, 0.9), np.full(100, 0.6), MOST),
+        (np.full(100, 0.1), np.full(100, 0.3), LEAST),
+        (np.full(100, 0.9), np.full(100, 0.1), LEAST),
+        (np.zeros(0), np.zeros(0), LEAST),
     ],
 )
-def test_what_share_of_known_pairs_is_usual(shares, wanted):
-    assert usual_share(shares) == pytest.approx(wanted)
+def test_what_share_of_known_pairs_is_usual(shares, by_chance, wanted):
+    assert usual_share(shares, by_chance) == pytest.approx(wanted)
+
+
+def test_shuffled_records_have_the_same_words_and_are_the_same_every_time():
+    records = [
+        Record(id=str(n), title=f"Title {n}", abstract="of five other words here")
+        for n in range(2500)
+    ]
+    one, again = shuffled(records), shuffled(records)
+    assert one == again
+    assert len(one) == 834  # every third
+    assert sorted(one[1].abstract.split()) == sorted(
+        "Title 3 of five other words here".split()
+    )
+    assert len({record.abstract.split()[0] for record in one}) > 5
+    assert shuffled([]) == []
 
 
 def test_a_long_text_of_unknown_pairs_is_out_of_domain(vocabulary):
@@ -118,6 +136,12 @@ def test_a_long_text_without_words_of_running_english_is_told_apart(vocabulary):
         (" \n\t", "no_text"),
         ("the of and the of and to in a", "no_known_words"),
         ("zzzz qqqq xxyyzz", "no_known_words"),
+        ("ö", "no_known_words"),
+        ("Q", "no_known_words"),
+        ("x y z a b", "no_known_words"),
+        ("α β γ", "no_known_words"),
+        ("3", "no_known_words"),
+        ("1 2.5 300 2019", "no_known_words"),
         (FRENCH, "language"),
         (GERMAN, "language"),
         (CHINESE, ("language", "no_known_words")),

@@ -127,6 +127,38 @@ def test_a_brace_alone_stays_beside_signs_whose_bytes_look_like_latex(monkeypatc
     assert listing(read_events(records)) == listing(wanted)
 
 
+@pytest.mark.parametrize("text", ["q", "1", "1.5", "q optimizer", "μ", "q1", "2019"])
+def test_words_that_tell_something_are_counted_alike(text, tiny, monkeypatch):
+    records = [record(text, "the optimizer"), record("", text), record(text, text)]
+    wanted = in_python(monkeypatch, tiny._judge_batch, records)[1]
+    assert_array_equal(tiny._judge_batch(records)[1], wanted)
+
+
+def test_a_letter_that_the_model_knows_still_tells_nothing(tiny, monkeypatch):
+    from dataclasses import replace
+
+    from tagger.features import Vocabulary
+    from tagger.tokens import code
+
+    known = np.array(sorted(map(code, ["q", "7", "alpha", "adam"])), np.uint64)
+    model = replace(
+        tiny,
+        vocabulary=Vocabulary(known, np.full(4, 9.0)),
+        weights=np.ones((4, len(tiny.themes)), np.float16),
+    )
+    records = [record(text) for text in ("q", "7 Q", "α", "adam", "q adam")]
+    why = model._judge_batch(records)[1]
+    assert (why >= 0).tolist() == [True, True, True, False, False]
+    assert_array_equal(why, in_python(monkeypatch, model._judge_batch, records)[1])
+
+
+def test_a_word_seen_before_keeps_its_code(tiny, monkeypatch):
+    text = "Boxes of boxes, BOXES; naïve characterizations 1.5 optimisers " * 2
+    records = [record(text, text) for _ in range(3)]
+    wanted = in_python(monkeypatch, tiny._judge_batch, records)
+    assert_array_equal(tiny._judge_batch(records)[0], wanted[0])
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_has_the_same_ngrams(text, tiny, monkeypatch):
     records = [record(text, "x"), record("", text), record(text, text)]
@@ -241,8 +273,8 @@ def test_an_exception_of_the_help_comes_through(tiny):
 
 def test_arrays_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="do not fit each other"):
-        compiled.model((np.zeros(3),) * 10, 2, 3.0, 2.9)
-    with pytest.raises(ValueError, match="a model has 10 arrays"):
+        compiled.model((np.zeros(3),) * 11, 2, 3.0, 2.9)
+    with pytest.raises(ValueError, match="a model has 11 arrays"):
         compiled.model((), 2, 3.0, 2.9)
 
 

@@ -7,6 +7,7 @@ No labels but the gold's. A variant that is in the result already is not run aga
 
 import argparse
 import json
+import runpy
 import sys
 import time
 from dataclasses import replace
@@ -19,7 +20,7 @@ from tagger import material as material_module
 from tagger.formats import read_records
 from tagger.material import prepare
 from tagger.theme_file import read_themes
-from tagger.training import Settings, learn
+from tagger.training import Settings, company_of, learn
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -31,6 +32,7 @@ VARIANTS = {
     "without the semantic space": replace(BASE, semantic=TINY),
     "without abstract-alone copies": replace(BASE, abstract_alone=0.0),
     "without title-alone copies": replace(BASE, title_alone=0.0),
+    "with 60,000 records without labels": BASE,
     "title counts as much as abstract": BASE,
 }
 
@@ -49,6 +51,7 @@ def main():
     themes = read_themes(ROOT / "seeds" / "themes.toml")
     records = read_records(gold_file)
     material = prepare(records, themes)
+    draw = runpy.run_path(str(HERE.parent / "unlabelled" / "run.py"))["draw"]
     answers = {}
     for name, settings in VARIANTS.items():
         file = args.work / f"{name.replace(' ', '_')}.npy"
@@ -59,7 +62,12 @@ def main():
                 for module in (features, keywords, counts, material_module):
                     module.TITLE_WEIGHT = 1.0 + TINY
                 material = prepare(records, themes)
-            _, held_out = learn(material, settings=settings, seed=0)
+            company = None
+            if name.startswith("with 60,000"):
+                company = company_of(
+                    draw(args.shared / "data", records, 60_000, 0), themes
+                )
+            _, held_out = learn(material, company=company, settings=settings, seed=0)
             np.save(file, held_out.given)
             print(f"{name}: {time.time() - started:.0f} s", file=sys.stderr, flush=True)
         answers[name] = np.load(file)

@@ -22,9 +22,10 @@ from joblib import Parallel, delayed
 from scipy import sparse
 
 from tagger.background import Background, idf, save_background
-from tagger.features import Rows, find, ngram_events, read_document, tally
+from tagger.classifier import to_scipy
+from tagger.counts import count_ngrams
+from tagger.features import TITLE_WEIGHT, Rows, find, read_events
 from tagger.records import Record
-from tagger.training import to_scipy
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,15 +40,11 @@ def count_part(path):
             table["abstract"][start : start + 2000],
             strict=True,
         )
-        batch = [
-            read_document(Record(id="-", title=t or "", abstract=a or ""))
-            for t, a in texts
-        ]
-        events = ngram_events(batch)
-        codes, column = np.unique(events.codes, return_inverse=True)
-        counts = tally(events, column, len(batch))
+        batch = [Record(id="-", title=t or "", abstract=a or "") for t, a in texts]
+        counts = count_ngrams(read_events(batch), len(batch))
         rows = np.repeat(np.arange(start, start + len(batch)), np.diff(counts.indptr))
-        parts.append((rows.astype(np.int32), codes[counts.columns], counts.values))
+        weights = TITLE_WEIGHT * counts.title + counts.abstract
+        parts.append((rows.astype(np.int32), counts.codes[counts.columns], weights))
     rows, codes, values = (np.concatenate(p) for p in zip(*parts, strict=True))
     return documents, rows, codes, values.astype(np.float32)
 

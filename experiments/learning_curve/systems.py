@@ -7,9 +7,19 @@ unsure are left out where a system learns theme by theme.
 
 import tempfile
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
+from annif_ensemble import annif_ensemble
+from few_shot import tuned_vectors
+
+OURS = "ours"
+UNLABELLED = 60_000
+OURS_MORE = "ours + 60k unlabelled"
+FEW = 80  # records below which every phrase counts and classes weigh equally
 
 
 def text(record):
@@ -24,7 +34,7 @@ def tfidf(texts, rows):
     vectorizer = TfidfVectorizer(
         ngram_range=(1, 2),
         sublinear_tf=True,
-        min_df=2 if len(rows) >= 100 else 1,
+        min_df=2 if len(rows) >= FEW else 1,
         dtype=np.float32,
     )
     vectorizer.fit([texts[i] for i in rows])
@@ -55,13 +65,19 @@ def _theme_by_theme(make, features, y, rows):
     return scores
 
 
+def _weight(rows):
+    return "balanced" if len(rows) < FEW else None
+
+
 def tfidf_lr(gold, c):
     """TF-IDF + logistic regression."""
     from sklearn.linear_model import LogisticRegression
 
     def fit(rows):
         def make():
-            return LogisticRegression(C=c, solver="liblinear", random_state=0)
+            return LogisticRegression(
+                C=c, solver="liblinear", class_weight=_weight(rows), random_state=0
+            )
 
         return _theme_by_theme(make, tfidf(gold.texts, rows), gold.y, rows)
 
@@ -74,28 +90,50 @@ def tfidf_svm(gold, c):
 
     def fit(rows):
         def make():
-            return LinearSVC(C=c, random_state=0)
+            return LinearSVC(C=c, class_weight=_weight(rows), random_state=0)
 
         return _theme_by_theme(make, tfidf(gold.texts, rows), gold.y, rows)
 
     return fit
 
 
-def minilm_lr(gold, c):
-    """all-MiniLM-L6-v2 embeddings + logistic regression."""
-    from sklearn.linear_model import LogisticRegression
+def vectors_lr(vectors_of):
+    """Logistic regression on vectors of the records."""
 
-    def fit(rows):
-        def make():
-            return LogisticRegression(C=c, solver="liblinear", random_state=0)
+    def build(gold, c):
+        from sklearn.linear_model import LogisticRegression
 
-        return _theme_by_theme(make, lambda at: gold.vectors[at], gold.y, rows)
+        def fit(rows):
+            def make():
+                return LogisticRegression(
+                    C=c, solver="liblinear", class_weight=_weight(rows), random_state=0
+                )
 
-    return fit
+            vectors = vectors_of(gold, rows)
+            return _theme_by_theme(make, vectors, gold.y, rows)
+
+        return fit
+
+    return build
 
 
-def fasttext_ova(gold, epochs):
-    """FastText, one-vs-all loss; a record without a theme has a label of its own."""
+def _minilm(gold, rows):
+    return lambda at: gold.minilm[at]
+
+
+def _model2vec(gold, rows):
+    return lambda at: gold.model2vec[at]
+
+
+def _setfit(gold, rows):
+    return tuned_vectors(gold, rows, n_pairs=1)
+
+
+def fasttext_ova(gold, seen):
+    """FastText, one-vs-all loss; a record without a theme has a label of its own.
+
+    `seen` is how many records pass by in all: the fewer, the more often each.
+    """
     import fasttext
 
     fasttext.FastText.eprint = lambda _: None
@@ -113,7 +151,7 @@ def fasttext_ova(gold, epochs):
             model = fasttext.train_supervised(
                 str(file),
                 loss="ova",
-                epoch=epochs,
+                epoch=max(seen // len(rows), 1),
                 lr=0.5,
                 dim=50,
                 wordNgrams=2,
@@ -206,11 +244,49 @@ def _pairs_text(X, row):
     )
 
 
+@dataclass(frozen=True)
+class System:
+    """How a system is built, the settings to choose from, what it needs."""
+
+    build: Callable
+    grid: tuple
+    packages: tuple
+    needs: str | None = None  # a part of the gold that may not be there
+    learns: bool = True
+
+
+SKLEARN = ("scikit-learn",)
 SYSTEMS = {
-    "TF-IDF + logistic regression": (tfidf_lr, (1.0, 10.0, 100.0)),
-    "TF-IDF + linear SVM": (tfidf_svm, (0.3, 1.0, 3.0)),
-    "omikuji": (omikuji_parabel, (1.0,)),
-    "fastText": (fasttext_ova, (50,)),
-    "MiniLM + logistic regression": (minilm_lr, (1.0, 10.0, 100.0)),
-    "keyword rules": (keyword_rules, (0,)),
+    "TF-IDF + logistic regression": System(tfidf_lr, (1.0, 10.0, 100.0), SKLEARN),
+    "TF-IDF + linear SVM": System(tfidf_svm, (0.3, 1.0, 3.0), SKLEARN),
+    "omikuji": System(omikuji_parabel, (1.0,), ("omikuji", *SKLEARN)),
+    "fastText": System(fasttext_ova, (100_000,), ("fasttext-wheel",)),
+    "MiniLM + logistic regression": System(
+        vectors_lr(_minilm), (1.0, 10.0, 100.0), SKLEARN, "minilm"
+    ),
+    "model2vec + logistic regression": System(
+        vectors_lr(_model2vec), (1.0, 10.0, 100.0), SKLEARN, "model2vec"
+    ),
+    "SetFit": System(
+        vectors_lr(_setfit), (10.0,), ("setfit", *SKLEARN), "minilm_folder"
+    ),
+    "Annif ensemble": System(
+        annif_ensemble,
+        ((1, 0, 0), (3, 1, 1), (1, 1, 1), (1, 1, 3), (0, 0, 1)),
+        ("annif", "omikuji", *SKLEARN),
+    ),
+    "keyword rules": System(keyword_rules, (0,), ("paper-tagger",), learns=False),
 }
+
+
+def missing(name, gold):
+    """Say what a system lacks here; None where it can run."""
+    system = SYSTEMS[name]
+    if system.needs and getattr(gold, system.needs) is None:
+        return f"give --{system.needs.replace('_', '-')}"
+    for package in system.packages:
+        try:
+            version(package)
+        except PackageNotFoundError:
+            return f"{package} is not installed"
+    return None

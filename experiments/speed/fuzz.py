@@ -17,6 +17,7 @@ import sysconfig
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -43,6 +44,23 @@ def text(rng: random.Random) -> str:
     if kind == 3:
         return "".join(chr(rng.randrange(0x110000)) for _ in range(size))
     return "".join(rng.choice(PIECES) for _ in range(size))
+
+
+def decide(rng: random.Random, records: list[Any], P: Any) -> None:
+    """Compare `decisions`, of these probabilities and of whatever else fits."""
+    import numpy as np
+
+    from tagger.decide import _decisions, decisions
+
+    n, k = len(records), rng.choice([0, 1, P.shape[1], 70])
+    numbers = np.random.default_rng(rng.randrange(1 << 30))
+    if k != P.shape[1]:
+        P = numbers.integers(0, 4, (n, k)) / 3  # many are equal
+    given = numbers.random((n, k)) < rng.random()
+    why = numbers.integers(-1, 4, n).astype(np.int8)
+    arguments = records, P, given, why, [f"theme-{i}" for i in range(k)]
+    if decisions(*arguments) != _decisions(*arguments):
+        sys.exit(f"The compiled part decides otherwise on {arguments!r}.")
 
 
 def fuzz(seconds: float, seed: int, library: str) -> None:
@@ -77,6 +95,7 @@ def fuzz(seconds: float, seed: int, library: str) -> None:
             codes = np.sort(np.stack([events.codes, events.rows.astype(np.uint64)]))
             answers.append((P, reasons, codes))
         kernel.compiled = compiled
+        decide(rng, records, answers[0][0])
         for one, other in zip(*answers, strict=True):
             if not np.allclose(one, other, rtol=0, atol=1e-12):
                 sys.exit(f"The compiled part differs on {texts!r}.")

@@ -2,9 +2,10 @@
 
     python experiments/themes/build.py --shared ../shared
 
-Learns from the open gold and from `labels.jsonl` (records of the abstracts,
-labelled by reading; see README.md). Figures on the gold are out-of-fold;
-the 48 papers of the source documents are a test that no training sees.
+Learns from the open gold, from `labels.jsonl` (records of the abstracts,
+labelled by reading; see README.md) and from abstracts without labels. Figures
+on the gold are out-of-fold; the 48 papers of the source documents are a test
+that no training sees.
 """
 
 import argparse
@@ -15,6 +16,8 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tagger.background import load_background
@@ -65,6 +68,23 @@ def labelled_abstracts(data, labels):
     return [found[id_] for id_ in wanted]
 
 
+def without_labels(data, n, labelled, seed):
+    """Draw abstracts that are none of the labelled records."""
+    known = {key for r in labelled for key in (r.id, r.title.casefold())}
+    files = sorted((data / "abstracts").glob("part-*.parquet"))
+    columns = ["id", "title", "abstract"]
+    table = pa.concat_tables([pq.read_table(file, columns=columns) for file in files])
+    drawn = []
+    for at in np.random.default_rng(seed).permutation(table.num_rows).tolist():
+        row = table.slice(at, 1).to_pylist()[0]
+        title = row["title"] or ""
+        if not {row["id"], title.casefold()} & known:
+            drawn.append(Record(id=row["id"], title=title, abstract=row["abstract"]))
+        if len(drawn) == n:
+            break
+    return drawn
+
+
 def source_papers(shared):
     """Read the 48 papers of the source documents, with their test labels."""
     merged = merge_same(
@@ -112,6 +132,26 @@ def test_on_sources(model, papers):
     }
 
 
+def headline_errors(held_out, ids):
+    """List what was said wrongly of the headline themes, out-of-fold."""
+    errors = []
+    for theme in HEADLINE:
+        k = ids.index(theme)
+        for row, record in enumerate(held_out.records):
+            label, given = held_out.y[row, k], bool(held_out.given[row, k])
+            if label >= 0 and given != (label == 1):
+                errors.append(
+                    {
+                        "theme": theme,
+                        "kind": "wrong" if given else "missed",
+                        "id": record.id,
+                        "title": record.title,
+                        "probability": round(float(held_out.P[row, k]), 3),
+                    }
+                )
+    return errors
+
+
 def main():
     """Build, measure, save."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -120,6 +160,7 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "models" / "themes")
     parser.add_argument("--result", type=Path, default=HERE / "result.json")
     parser.add_argument("--gold-only", action="store_true", help="no further labels")
+    parser.add_argument("--unlabelled", type=int, default=60_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     for name, value in asdict(Settings()).items():
@@ -149,10 +190,14 @@ def main():
     records = [record for row, record in enumerate(records) if row not in near]
     gold_ids = {record.id for record in gold}
     n_gold = sum(record.id in gold_ids for record in records)
+    unlabelled = without_labels(
+        args.shared / "data", args.unlabelled, records, args.seed
+    )
     started = time.time()
     model, held_out = train_held_out(
         records,
         themes,
+        unlabelled=unlabelled,
         background=load_background(args.background),
         settings=settings,
         seed=args.seed,
@@ -183,10 +228,12 @@ def main():
         "split": facts["split"],
         "settings": asdict(settings),
         "n_further_labels": facts["trained_on"]["n_further_labels"],
+        "n_unlabelled": facts["trained_on"]["n_unlabelled"],
         "left_out_as_source_papers": left_out,
         "overall": overall,
         "f1": f1,
         "source_papers": sources,
+        "headline_errors_out_of_fold": headline_errors(held_out, ids),
         "seconds": round(seconds),
         "megabytes": round(sum(f.stat().st_size for f in args.out.iterdir()) / 1e6, 1),
     }

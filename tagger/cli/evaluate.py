@@ -18,6 +18,7 @@ from tagger.cli.options import (
     seed_option,
     skipped_option,
     strict_option,
+    unlabelled_option,
 )
 from tagger.cli.typed import (
     Limits,
@@ -63,6 +64,7 @@ __all__ = ["evaluate"]
     show_default=True,
     help="Draw the folds or the held-out part this often.",
 )
+@unlabelled_option
 @exclusive_option
 @click.option(
     "--compare",
@@ -103,6 +105,7 @@ def evaluate(
     theme_path: str | None,
     plan: SplitPlan | None,
     repeat: int,
+    unlabelled: tuple[str, ...],
     exclusive: bool,
     compare: str | None,
     keep_seen: bool,
@@ -135,7 +138,16 @@ def evaluate(
     from tagger.report import provenance
     from tagger.resources import resource
 
-    check_usage(theme_path, model_dir, plan, repeat, exclusive, keep_seen, compare)
+    check_usage(
+        theme_path,
+        model_dir,
+        plan,
+        repeat,
+        bool(unlabelled),
+        exclusive,
+        keep_seen,
+        compare,
+    )
     other = None if theme_path is None else read_other(compare)
     started = time.monotonic()
     records, readings = read_all(
@@ -144,6 +156,7 @@ def evaluate(
         encoding=encoding,
         format_=format_,
         skipped=skipped,
+        unlabelled=unlabelled,
     )
     if theme_path is None:
         used = model_dir or resource("models/themes")

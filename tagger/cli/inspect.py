@@ -12,11 +12,12 @@ import click
 
 from tagger.cli.options import (
     Mapped,
+    each_reading,
     echo_json,
     finish,
     noting_skipped,
-    open_readings,
     reading_options,
+    refuse_if_failed,
     skipped_option,
     strict_option,
 )
@@ -69,20 +70,26 @@ def inspect(
         if sys.stdin.isatty():
             raise click.UsageError("Give a FILE, or pipe one into the command.")
         files = ("-",)
-    readings: list[Reading] = []
-    opened = open_readings(files, mapping=mapping, encoding=encoding, format_=format_)
+    shown = 0
     with noting_skipped(skipped) as skips:
-        for reading in opened:
+
+        def work(reading: Reading) -> None:
+            nonlocal shown
             noted = with_progress(skips.each(reading), reading)
             found = inspect_entries(reading, sample, entries=noted)
             if not sys.stdout.isatty():
                 echo_json(found)
             else:
                 width = max(_LEAST_WIDTH, get_terminal_size().columns)
-                for line in [*([""] if readings else []), *_table(found, width)]:
+                for line in [*([""] if shown else []), *_table(found, width)]:
                     click.echo(line)
-            readings.append(reading)
+            shown += 1
+
+        readings, failed = each_reading(
+            files, work, mapping=mapping, encoding=encoding, format_=format_
+        )
     finish(readings, strict=strict)
+    refuse_if_failed(failed, "read")
 
 
 def _table(found: Mapping[str, Any], width: int) -> Iterator[str]:

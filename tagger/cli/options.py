@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Mapped",
     "Skipped",
+    "each_reading",
     "echo_json",
     "exclusive_option",
     "finish",
@@ -30,6 +31,7 @@ __all__ = [
     "open_readings",
     "read_all",
     "reading_options",
+    "refuse_if_failed",
     "seed_option",
     "skipped_option",
     "strict_option",
@@ -66,6 +68,13 @@ seed_option = click.option(
     default=0,
     show_default=True,
     help="Of folds and intervals.",
+)
+unlabelled_option = click.option(
+    "--unlabelled",
+    multiple=True,
+    metavar="FILE",
+    help="Records to learn from without their labels, such as a feed: words that "
+    "keep company with the keywords come to speak for the themes. May be repeated.",
 )
 exclusive_option = click.option(
     "--exclusive", is_flag=True, help="Every record has exactly one theme."
@@ -131,9 +140,58 @@ def open_readings(
     format_: str | None,
 ) -> Iterator[Reading]:
     """Open files one after the other, those in folders included."""
-    from pathlib import Path
+    from tagger.formats import read_entries
+
+    for file in _files(sources):
+        yield read_entries(file, format=format_, encoding=encoding, mapping=mapping)
+
+
+def each_reading(
+    sources: Sequence[str],
+    work: Callable[[Reading], None],
+    *,
+    mapping: Mapped,
+    encoding: str | None,
+    format_: str | None,
+) -> tuple[list[Reading], int]:
+    """Work on the reading of each file; return the readings, and how many failed.
+
+    Of several files, one that is refused is named and does not stop the others. What
+    was read of it before counts as read.
+    """
+    from os.path import isdir
 
     from tagger.formats import read_entries
+
+    several = len(sources) > 1 or isdir(sources[0])
+    readings: list[Reading] = []
+    failed = 0
+    for file in _files(sources):
+        try:
+            with read_entries(
+                file, format=format_, encoding=encoding, mapping=mapping
+            ) as reading:
+                readings.append(reading)
+                work(reading)
+        except RecordError as error:
+            if not several:
+                raise
+            click.echo(f"{file}: not read to its end: {error}", err=True)
+            failed += 1
+    return readings, failed
+
+
+def refuse_if_failed(failed: int, done: str) -> None:
+    """Fail if some of the files were refused; `done` is what the others are."""
+    if failed:
+        raise click.ClickException(f"{failed:,} of the files could not be {done}.")
+
+
+def _files(
+    sources: Iterable[str | os.PathLike[str]],
+) -> Iterator[str | os.PathLike[str]]:
+    """Yield files, and those in folders."""
+    from pathlib import Path
 
     for source in sources:
         files: list[str | os.PathLike[str]] = [source]
@@ -145,8 +203,7 @@ def open_readings(
                 raise RecordError(f"{source} holds no file of records.")
             left_out(others)
             files = [*records]
-        for file in files:
-            yield read_entries(file, format=format_, encoding=encoding, mapping=mapping)
+        yield from files
 
 
 def left_out(others: Sequence[os.PathLike[str]]) -> None:
@@ -166,18 +223,28 @@ def read_all(
     encoding: str | None,
     format_: str | None,
     skipped: str | None = None,
+    unlabelled: Sequence[str] = (),
 ) -> tuple[list[Record], list[Reading]]:
-    """Return the usable records of files and folders, and the readings."""
+    """Return the usable records of files and folders, and the readings.
+
+    Those of `unlabelled` come last, and without their labels.
+    """
+    from dataclasses import replace
+
     records: list[Record] = []
     readings: list[Reading] = []
     with noting_skipped(skipped) as skips:
-        for reading in open_readings(
-            sources, mapping=mapping, encoding=encoding, format_=format_
-        ):
-            readings.append(reading)
-            for entry in skips.each(reading):
-                if entry.record is not None:
-                    records.append(entry.record)
+        for files, with_labels in ((sources, True), (unlabelled, False)):
+            for reading in open_readings(
+                files, mapping=mapping, encoding=encoding, format_=format_
+            ):
+                readings.append(reading)
+                for entry in skips.each(reading):
+                    record = entry.record
+                    if record is not None and not with_labels:
+                        record = replace(record, themes=None, unsure=())
+                    if record is not None:
+                        records.append(record)
     return records, readings
 
 

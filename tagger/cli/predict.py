@@ -10,13 +10,14 @@ import click
 
 from tagger.cli.options import (
     Mapped,
+    each_reading,
     echo_json,
     finish,
     jobs_option,
     model_option,
     noting_skipped,
-    open_readings,
     reading_options,
+    refuse_if_failed,
     skipped_option,
     strict_option,
 )
@@ -80,13 +81,9 @@ def predict(
 
     model = load(model_dir)
     table = output == "table" or (output == "auto" and sys.stdout.isatty())
-    readings: list[Reading] = []
-    opened = open_readings(
-        files or ("-",), mapping=mapping, encoding=encoding, format_=format_
-    )
     with noting_skipped(skipped) as skips:
-        for reading in opened:
-            readings.append(reading)
+
+        def work(reading: Reading) -> None:
             # Lines on the same terminal say themselves how far it is.
             silent = quiet or sys.stdout.isatty()
             entries = with_progress(skips.each(reading), reading, quiet=silent)
@@ -96,7 +93,12 @@ def predict(
                         click.echo(line)
                 else:
                     echo_json(_object(model, entry, decision, evidence, everything))
+
+        readings, failed = each_reading(
+            files or ("-",), work, mapping=mapping, encoding=encoding, format_=format_
+        )
     finish(readings, strict=strict, quiet=quiet)
+    refuse_if_failed(failed, "read")
 
 
 def _object(

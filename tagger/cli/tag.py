@@ -18,6 +18,7 @@ from tagger.cli.options import (
     model_option,
     noting_skipped,
     reading_options,
+    refuse_if_failed,
     skipped_option,
     strict_option,
 )
@@ -159,8 +160,7 @@ def tag(
     run.tell()
     if watch is None:
         finish(run.readings, strict=strict, quiet=quiet)
-    if run.failed:
-        raise click.ClickException(f"{run.failed:,} of the files could not be tagged.")
+    refuse_if_failed(run.failed, "tagged")
     if watch is not None and strict and run.skipped:
         raise click.ClickException(
             f"{run.skipped:,} records were skipped, and --strict is given."

@@ -47,10 +47,18 @@ class TagRun:
     def many(self, files: tuple[str, ...], out: Path) -> None:
         """Tag files and folders into a folder; a bad file does not stop the rest."""
         from tagger.arrivals import jobs_in
+        from tagger.formats import suffix_of
+        from tagger.formats.registry import kind_of
 
         if out.exists() and not out.is_dir() and not self.dry_run:
             raise RecordError(
                 f"{out} is a file; several files need a folder for their output."
+            )
+        if not out.exists() and not self.dry_run and kind_of(suffix_of(out.name)):
+            raise RecordError(
+                f"{out} is the name of a file, and several files need a folder for "
+                "their output; give a name without such an ending, or make a folder "
+                "of this name first."
             )
         jobs, others = jobs_in(files, out)
         if not self.quiet:

@@ -14,7 +14,9 @@ from tagger.cli.options import (
     seed_option,
     skipped_option,
     strict_option,
+    unlabelled_option,
 )
+from tagger.cli.typed import check_exclusive
 
 __all__ = ["train"]
 
@@ -36,6 +38,7 @@ __all__ = ["train"]
     help="Where the model goes.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace a model that stands in DIR.")
+@unlabelled_option
 @exclusive_option
 @click.option(
     "--min-precision",
@@ -57,6 +60,7 @@ def train(
     theme_path: str | None,
     out: str,
     overwrite: bool,
+    unlabelled: tuple[str, ...],
     exclusive: bool,
     min_precision: float | None,
     min_recall: float | None,
@@ -73,11 +77,13 @@ def train(
     RECORDS carry labels in the field 'themes': a list of theme ids, empty
     where none applies. Without arguments the starter set in seeds/ is learned.
     With a theme file alone (--themes, no records) the keywords are the model.
+    Records without labels help too, thousands of them most: see --unlabelled.
 
     \b
     Examples:
       tagger train
       tagger train labelled.jsonl --themes themes.toml -o my-model
+      tagger train --themes themes.toml --unlabelled feed.xml -o my-model
     """
     from pathlib import Path
 
@@ -91,6 +97,7 @@ def train(
     from tagger.theme_file import read_themes
     from tagger.training import train_held_out
 
+    check_exclusive(bool(unlabelled), exclusive)
     if min_precision is not None and min_recall is not None:
         raise click.UsageError("Use just one of --min-precision and --min-recall.")
     if Path(out).exists() and not overwrite:
@@ -108,6 +115,7 @@ def train(
         encoding=encoding,
         format_=format_,
         skipped=skipped,
+        unlabelled=unlabelled,
     )
     merged = merge_same(records)
     if len(merged.records) < len(records):
@@ -129,7 +137,9 @@ def train(
     if held_out is None and any(r.themes is not None for r in merged.records):
         click.echo("Too few labelled papers to hold any out: there are no figures.")
     elif held_out is None:
-        click.echo("No labelled records: the model is what the theme file says.")
+        n = model.facts["trained_on"]["n_unlabelled"]
+        more = f", and {n:,} records without labels show" if n else ""
+        click.echo(f"No labelled records: the model is what the theme file says{more}.")
     else:
         folds = len(held_out.parts)
         click.echo(f"Held-out figures ({folds}-fold cross-validation)\n")

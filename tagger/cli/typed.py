@@ -104,6 +104,7 @@ def check_usage(
     model_dir: str | None,
     plan: SplitPlan | None,
     repeat: int,
+    unlabelled: bool,
     exclusive: bool,
     keep_seen: bool,
     compare: str | None,
@@ -113,10 +114,13 @@ def check_usage(
 
     if theme_path is not None and model_dir is not None:
         raise click.UsageError("Use just one of --model and --themes.")
-    if theme_path is None and (plan is not None or repeat > 1 or exclusive):
+    anew = plan is not None or repeat > 1 or unlabelled or exclusive
+    if theme_path is None and anew:
         raise click.UsageError(
-            "--split, --repeat and --exclusive train anew, which needs --themes."
+            "--split, --repeat, --unlabelled and --exclusive train anew, which needs "
+            "--themes."
         )
+    check_exclusive(unlabelled, exclusive)
     if theme_path is None and compare and "=" in compare and not exists(compare):
         raise click.UsageError(
             f"--compare {compare} names settings, which train anew and need --themes."
@@ -130,6 +134,14 @@ def check_usage(
         raise click.UsageError(
             f"A split by {plan.kind} is the same every time; --repeat is for cv and "
             "holdout."
+        )
+
+
+def check_exclusive(unlabelled: bool, exclusive: bool) -> None:
+    """Refuse records that would not be learned from."""
+    if unlabelled and exclusive:
+        raise click.UsageError(
+            "--exclusive learns from labels and keywords alone; leave --unlabelled out."
         )
 
 

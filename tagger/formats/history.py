@@ -80,8 +80,13 @@ def retagged(old: History, new: Sequence[Tag]) -> History:
     >>> retagged(without, [Tag("moe", 0.95)]).removed
     ('moe',)
     """
-    if not (new or old.tags or old.written or old.removed):
-        return old
+    if not (old.tags or old.written or old.removed):
+        # Of most records there is nothing to remember.
+        if not new:
+            return old
+        models = {tag.theme for tag in new if tag.source == "model"}
+        if len(models) == len(new):
+            return History(tuple(new), tuple(new))
     present = {tag.theme for tag in old.tags}
     gone = [tag.theme for tag in old.written if tag.theme not in present]
     removed = [t for t in dict.fromkeys((*old.removed, *gone)) if t not in present]
@@ -97,12 +102,12 @@ def retagged(old: History, new: Sequence[Tag]) -> History:
     fresh.sort(key=lambda tag: tag.source == "model")
     before = [tag for tag in old.tags if tag.source == "model"]
     given = [tag for tag in fresh if tag.source != "model"]
-    models = fresh[len(given) :]
-    if sorted(map(_without_date, before)) == sorted(map(_without_date, models)):
-        models = before
+    written = fresh[len(given) :]
+    if sorted(map(_without_date, before)) == sorted(map(_without_date, written)):
+        written = before
     return History(
-        tags=(*kept, *given, *models),
-        written=tuple(models),
+        tags=(*kept, *given, *written),
+        written=tuple(written),
         removed=tuple(t for t in removed if t not in {tag.theme for tag in given}),
     )
 

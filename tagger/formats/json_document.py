@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, BinaryIO
 
 from tagger.errors import RecordError
@@ -25,8 +26,10 @@ _CHUNK = 1 << 18
 # often: a file with more of them is not worth the time.
 _SEARCHED = 1 << 20
 _BROKEN = 200
+_TRIED = 2000
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _OTHER_LIST = re.compile(rf'"({"|".join(LIST_FIELDS)})"\s*:\s*\[\s*\{{')
+_NEXT = re.compile(r"\}\s*,\s*\{")
 _FIRST_KEY = re.compile(r'\{\s*"((?:[^"\\]|\\.)*)"\s*:')
 
 
@@ -62,6 +65,7 @@ class JsonDocument:
             )
         before += window.take(1)
         broken, key = 0, ""
+        names: frozenset[str] = frozenset()
         while True:
             lead = window.blank()
             before += lead
@@ -71,7 +75,7 @@ class JsonDocument:
             text = window.value()
             if text is None:
                 broken += 1
-                found = window.broken(key, lead) if broken <= _BROKEN else None
+                found = window.broken(key, names, lead) if broken <= _BROKEN else None
                 if found is None:
                     found = window.rest()
                 yield door.bad(
@@ -83,7 +87,10 @@ class JsonDocument:
             else:
                 if not key and (named := _FIRST_KEY.match(text)):
                     key = named[1]
-                yield entry_of_json(door, RawText(before, text, ""), line)
+                entry = entry_of_json(door, RawText(before, text, ""), line)
+                if not names and entry.record is not None:
+                    names = frozenset(entry.raw.value)
+                yield entry
             before = window.blank()
             if window.peek() == ",":
                 before += window.take(1)
@@ -204,13 +211,13 @@ class _Window:
             self._more(size)
             size *= 2
 
-    def broken(self, key: str, lead: str) -> str | None:
+    def broken(self, key: str, names: frozenset[str], lead: str) -> str | None:
         """Return the text of the broken member here and move behind it.
 
         It ends where its brackets close, or where an object starts with `key`,
         like the members before it; behind the same blanks and line end `lead`,
-        that counts more than brackets, which a lost quote can hide. None if
-        there is no such place.
+        or behind ``},`` and with half of their `names`, that counts more than
+        brackets, which a lost quote can hide. None if there is no such place.
         """
         if len(self._held) - self._at < _SEARCHED:
             self._more(_SEARCHED)
@@ -224,6 +231,9 @@ class _Window:
         )
         start = next(starts, None)
         aligned = start is not None and "\n" in lead and text[:start].endswith(lead)
+        if "\n" not in lead:
+            similar = _similar(text, names)
+            start, aligned = (start, False) if similar is None else (similar, True)
         end = _closing(text)
         if end is not None and text[end:].lstrip(_BLANK)[:1] not in (",", "]"):
             end = None
@@ -286,6 +296,24 @@ def _closing(text: str) -> int | None:
         if depth <= 0:
             return token.end()
     return None
+
+
+def _similar(text: str, names: frozenset[str]) -> int | None:
+    """Return where the first object behind another starts that has half of `names`.
+
+    Without names, those of the object that has most are taken: those inside a record
+    have few.
+    """
+    most: frozenset[str] = frozenset()
+    for place in islice(_NEXT.finditer(text), _TRIED):
+        try:
+            value, _ = DECODER.raw_decode(text, place.end() - 1)
+        except (ValueError, RecursionError):
+            continue
+        if names and 2 * len(names & value.keys()) >= len(names):
+            return place.end() - 1
+        most = max(most, frozenset(value), key=len)
+    return _similar(text, most) if most and not names else None
 
 
 def _starts_object(text: str, at: int) -> bool:

@@ -30,15 +30,20 @@ LIST_FIELDS = (
 
 Fields = dict[str, Any]
 _NAME_FIELDS = ("name", "given", "family", "literal", "firstName", "lastName")
+_TELLING = frozenset(
+    "DOI abstract_inverted_index authors_parsed content corpusId corpusid data "
+    "externalIds message paperId submitter type".split()
+)
+"""An object without any of these is of no known shape, unless its id says so."""
 _OPENALEX_ID = re.compile(r"https?://openalex\.org/W\d+", re.IGNORECASE)
 
 
-def plain_fields(value: Mapping[str, Any]) -> tuple[str | None, Fields]:
+def plain_fields(value: Fields) -> tuple[str | None, Fields]:
     """Return the kind of a JSON record, and fields that the door understands.
 
     Parameters
     ----------
-    value : mapping of str to object
+    value : dict of str to object
         One record as a service, a reference manager or a dump gives it.
 
     Returns
@@ -46,22 +51,27 @@ def plain_fields(value: Mapping[str, Any]) -> tuple[str | None, Fields]:
     kind : str or None
         Such as ``"OpenAlex work"``; None if it is of no known shape.
     fields : dict of str to object
-        Known fields under plain names, all others as they came.
+        Known fields under plain names, all others as they came; may be `value`.
     """
     kind, fields = _by_shape(value)
     for name in ("authors", "author"):
         people = fields.get(name)
         if isinstance(people, list) and any(map(_nameless, people)):
             # Services keep the place of a person whose name they do not know.
-            fields[name] = [person for person in people if not _nameless(person)]
+            named = [person for person in people if not _nameless(person)]
+            fields = {**fields, name: named}
     return kind, fields
 
 
-def _by_shape(value: Mapping[str, Any]) -> tuple[str | None, Fields]:
+def _by_shape(value: Fields) -> tuple[str | None, Fields]:
     """Return the kind of a JSON record, and its fields undone."""
+    id = value.get("id")
+    is_address = isinstance(id, str) and id[:4].lower() == "http"
+    if not is_address and value.keys().isdisjoint(_TELLING):
+        return None, value
     message = value.get("message")
     if isinstance(message, Mapping) and ("message-type" in value or "DOI" in message):
-        value = message
+        value = dict(message)
     if "abstract_inverted_index" in value or _OPENALEX_ID.match(str(value.get("id"))):
         return "OpenAlex work", _openalex(value)
     if isinstance(value.get("content"), Mapping):

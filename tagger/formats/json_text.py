@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -54,6 +55,9 @@ DECODER = json.JSONDecoder(
     parse_float=NumberText, parse_int=_whole_number, strict=False
 )
 _BLANK = " \t\r\n"
+_FIRST_NAME = re.compile(r'"(?:[^"\\]|\\.)*"[ \t\r\n]*:([ \t\r\n]?)', re.DOTALL)
+_ONE_LINE = re.compile(r'\{[ \t]*"[^"\\]*":([ \t\r\n]?)')
+_NO_TAGS: dict[str, Any] = {"tags": []}
 # An object without any of these has no history, and is no CSL item.
 _TELLING = frozenset({"tags", MEMORY_FIELD, "type"})
 _NO_HISTORY = History()
@@ -68,6 +72,11 @@ def decoded(text: str) -> Any:
         If it is not JSON, or nested too deep; the message says where.
     """
     try:
+        if text.startswith("{"):
+            # `DECODER.decode` looks for blanks around the value, and finds few.
+            value, end = DECODER.raw_decode(text)
+            if end == len(text):
+                return value
         return DECODER.decode(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
@@ -82,8 +91,10 @@ def tag_list(tags: Sequence[Tag]) -> list[dict[str, Any]]:
             "probability": rounded(tag.probability),
             "source": tag.source,
         }
-        value |= {"model": tag.model} if tag.model else {}
-        value |= {"date": tag.date} if tag.date else {}
+        if tag.model:
+            value["model"] = tag.model
+        if tag.date:
+            value["date"] = tag.date
         listed.append(value)
     return listed
 
@@ -118,16 +129,26 @@ def tagged_object(
     """
     fields: Mapping[str, Any] = decoded(text) if value is None else value
     if fields.keys().isdisjoint(_TELLING):
-        new = retagged(_NO_HISTORY, tags)
-        changes: dict[str, Any] = {"tags": tag_list(new.tags)}
-        if new.written:
-            changes[MEMORY_FIELD] = memory_value(new, rich=True)
+        changes = _first_tags(tags)
+        style = _ONE_LINE.match(text)
+        if style and text[-1] == "}" and text[-2] not in _BLANK:
+            # Nearly all records: what is new goes before the last brace.
+            return text[:-1] + _members_text(changes, ascii_only, not style[1]) + "}"
     else:
         old = history(fields)
         new = retagged(old, tags)
         find = _keyword_changes if is_csl(fields) else _tag_changes
         changes = dict(find(fields, old, new))
     return _edited(text, fields, changes, ascii_only) if changes else text
+
+
+def _first_tags(tags: Sequence[Tag]) -> dict[str, Any]:
+    """Return the fields to set in an object without tags or their memory."""
+    new = retagged(_NO_HISTORY, tags) if tags else _NO_HISTORY
+    changes: dict[str, Any] = {"tags": tag_list(new.tags)}
+    if new.written:
+        changes[MEMORY_FIELD] = memory_value(new, rich=True)
+    return changes
 
 
 def _tag_changes(
@@ -203,9 +224,8 @@ def _edited(
     start = _skip_blank(text, opening)
     end = text.rindex("}")
     compact = False
-    if fields:
-        colon_at = _skip_blank(text, DECODER.raw_decode(text, start)[1])
-        compact = text[colon_at + 1] not in _BLANK
+    if first := _FIRST_NAME.match(text, start):
+        compact = not first[1]
         while text[end - 1] in _BLANK:
             end -= 1
     comma, colon = (",", ":") if compact else (", ", ": ")
@@ -219,7 +239,7 @@ def _edited(
             new = written(changes.pop(member.key))
             edits.append((member.start, member.end, new))
     lead = text[opening:start]
-    lead = lead if "\n" in lead or "\r" in lead else " " * (not compact)
+    lead = lead if "\n" in lead or "\r" in lead else comma[1:]
     added = [f'"{name}"{colon}{written(value)}' for name, value in changes.items()]
     if fields:
         behind = "".join(f",{lead}{part}" for part in added)
@@ -228,6 +248,14 @@ def _edited(
     for at, stop, new in ((end, end, behind), *edits):
         text = text[:at] + new + text[stop:]
     return text
+
+
+def _members_text(changes: dict[str, Any], ascii_only: bool, compact: bool) -> str:
+    """Return members to put behind others on one line."""
+    if changes == _NO_TAGS:
+        return ',"tags":[]' if compact else ', "tags": []'
+    comma, colon = (",", ":") if compact else (", ", ": ")
+    return comma + _encoder(ascii_only, comma, colon).encode(changes)[1:-1]
 
 
 @lru_cache

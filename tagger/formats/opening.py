@@ -5,6 +5,7 @@ A format is chosen by the content of the file first, by its name second.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +14,7 @@ from tagger.fields import name_table, plain_name
 from tagger.formats.entries import Door
 from tagger.formats.reading import Reading
 from tagger.formats.registry import FORMATS, PLAIN_TEXT, Kind, kind_of
-from tagger.formats.sources import Source, SourceLike, open_source
+from tagger.formats.sources import Source, SourceLike, open_source, suffix_of
 
 __all__ = ["holds_records", "read_entries"]
 
@@ -72,13 +73,18 @@ def read_entries(
 
 
 def holds_records(path: SourceLike) -> bool:
-    """Tell whether the content of a file, or else its name, says it has records."""
+    """Tell whether the content of a file, or else its name, says it has records.
+
+    One that cannot be opened goes by its name: reading it says what is wrong.
+    """
     try:
         with open_source(path) as source:
             shown = source.head.text.strip() and _by_content(source)
             return bool(shown) or kind_of(source.suffix) is not None
     except RecordError:
-        return False
+        if not isinstance(path, str | os.PathLike):
+            return False
+        return kind_of(suffix_of(os.fspath(path))) is not None
 
 
 def _recognised(source: Source) -> tuple[Kind, str]:

@@ -33,27 +33,23 @@ class SeenNames:
     def add(self, name: str) -> bool:
         """Remember a name and tell whether it is new."""
         # Zero marks a free place.
-        if not _put(self._table, hash(name) or 1):
+        key = hash(name) or 1
+        at, there = _place(self._table, key)
+        if there:
             return False
+        self._table[at] = key
         self._count += 1
         if self._count > _FULL * len(self._table):
             old, self._table = self._table, _table(2 * len(self._table))
             for kept in old:
                 if kept:
-                    _put(self._table, kept)
+                    self._table[_place(self._table, kept)[0]] = kept
         return True
 
 
 def _table(size: int) -> array[int]:
     """Return a table of free places; `size` is a power of two."""
     return array("q", [0]) * size
-
-
-def _put(table: array[int], key: int) -> bool:
-    """Put a key into the first free place behind its own, unless it is there."""
-    at, there = _place(table, key)
-    table[at] = key
-    return not there
 
 
 def _place(table: array[int], key: int) -> tuple[int, bool]:

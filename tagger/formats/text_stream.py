@@ -92,7 +92,16 @@ class TextReader:
 
     def _count(self, text: str, line: int) -> None:
         """Count what is no text in a piece that starts on `line`."""
-        if self._carries and (first := _BAD.search(text)):
+        if not self._carries:
+            return
+        try:
+            # A tenth of the time that the search takes.
+            text.encode()
+        except UnicodeEncodeError:
+            pass
+        else:
+            return
+        if first := _BAD.search(text):
             self.first_bad = self.first_bad or line + text.count("\n", 0, first.start())
             self.bad += len(_BAD.findall(text))
 
