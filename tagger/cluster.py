@@ -180,15 +180,19 @@ def connected(address: str, *, workers: int = 1) -> Iterator[Any]:
             'pip install "paper-tagger[dask]".'
         ) from error
     if address == LOCAL:
-        with (
-            LocalCluster(
+        try:
+            local = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
-            ) as made,
-            Client(made) as client,
-        ):
+            )
+        except (RuntimeError, OSError) as error:  # TimeoutError is an OSError
+            raise ClusterError(
+                f"The {workers} local workers did not start ({error}); there may be "
+                "too little memory. Run the same command again, with fewer workers."
+            ) from error
+        with local as made, Client(made) as client:
             yield client
         return
     try:

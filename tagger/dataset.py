@@ -150,6 +150,11 @@ def parts_of(source: str, out: str) -> tuple[list[Part], list[str]]:
     if to.path and to.path.exists() and not to.path.is_dir():
         raise RecordError(f"{out} is a file; a data set needs a folder for its output.")
     held = Folder(source)
+    if held.path and to.path and held.path.resolve() in to.path.resolve().parents:
+        raise RecordError(
+            f"{out} lies inside {source}, where a later run would read it as records; "
+            "choose a folder beside it."
+        )
     if held.path:
         jobs, others = jobs_in([str(held.path)], to.path or Path())
         return [

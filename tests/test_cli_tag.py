@@ -299,3 +299,12 @@ def test_options_that_do_not_go_together_are_wrong_usage(tag, words, message):
     result = tag(*words)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--cluster", "local"]])
+def test_a_folder_does_not_go_to_a_stream(more, tmp_path, tiny_dir):
+    (tmp_path / "a.jsonl").write_text('{"title": "Adam"}\n')
+    words = ["tag", str(tmp_path), "-m", str(tiny_dir), "-o", "-", *more]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "'-'" in result.stderr

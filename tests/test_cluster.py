@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tagger.cli import main
+from tagger.cluster import connected
 from tagger.errors import ClusterError
 
 N_PARTS, N_RECORDS = 6, 3000
@@ -249,3 +250,15 @@ def test_what_does_not_go_with_a_cluster_is_wrong_usage(run, words):
     result = run("a", "-o", "out", "--cluster", "local", *words)
     assert result.exit_code == 2
     assert "--cluster takes one folder and writes it whole." in result.stderr
+
+
+def test_local_workers_that_do_not_start_are_told_in_a_sentence(monkeypatch):
+    def refuse(*_, **__):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr("distributed.LocalCluster", refuse)
+    with (
+        pytest.raises(ClusterError, match=r"2 local workers did not start \(Nanny"),
+        connected("local", workers=2),
+    ):
+        pass

@@ -194,3 +194,11 @@ def test_a_url_without_records_is_refused(tmp_path):
     fsspec.filesystem("memory").pipe_file("/none/picture.png", b"x")
     with pytest.raises(RecordError, match="holds no file whose name ends like one of"):
         parts_of("memory://none", str(tmp_path / "out"))
+
+
+def test_an_output_inside_the_input_is_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl").write_text('{"title": "Adam"}\n')
+    with pytest.raises(RecordError, match="lies inside"):
+        parts_of(str(tmp_path / "in"), str(tmp_path / "in" / "out"))
+    assert len(parts_of(str(tmp_path / "in"), str(tmp_path / "out"))[0]) == 1

@@ -108,6 +108,8 @@ def tag(
     from tagger.tagging import Existing, Tagging
 
     _check_usage(files, out, overwrite, update, dry_run, watch, once)
+    if cluster is not None and "-" in (*files, out):
+        raise click.UsageError("--cluster needs folders or URLs; '-' is a stream.")
     day = date.date().isoformat() if date else None
     reading: dict[str, Any] = {
         "format": format_,
@@ -195,3 +197,8 @@ def _check_usage(
         raise click.UsageError("--watch needs another folder for its output.")
     if len(files) > 1 and "-" in (*files, out):
         raise click.UsageError("'-' stands for one file; here are several.")
+    if out == "-" and any(file != "-" and Path(file).is_dir() for file in files):
+        raise click.UsageError(
+            f"'-' stands for one file; {files[0]} is a folder, which needs a folder "
+            "for its output."
+        )
