@@ -306,3 +306,28 @@ def test_of_two_members_of_one_name_the_last_is_changed(record):
     again = read_entries(io.BytesIO(out.getvalue()))
     (entry,) = again
     assert "moe" in [tag.theme for tag in again.tags(entry)]
+
+
+@pytest.mark.parametrize("broken", range(5))
+@pytest.mark.parametrize("outer", ["%s", '{"results":%s,"meta":{"count":5}}'])
+def test_a_lost_quote_on_one_line_loses_its_own_record_only(broken, outer):
+    people = [{"id": "a1", "name": "Li"}, {"id": "a2", "name": "Wu"}]
+    rows = [
+        {"id": f"p{n}", "title": f"T {n}", "abstract": "A, b: c.", "authors": people}
+        for n in range(5)
+    ]
+    text = outer % json.dumps(rows, separators=(",", ":"))
+    start = text.index(f'{{"id":"p{broken}"')
+    end = text.find(f'{{"id":"p{broken + 1}"')
+    for at in range(start, end if end > 0 else text.rindex("]")):
+        if text[at] != '"':
+            continue
+        data = (text[:at] + text[at + 1 :]).encode()
+        reading = read_entries(io.BytesIO(data), format="json")
+        entries = list(reading)
+        used = [entry.id for entry in entries if entry.record]
+        assert used == [f"p{n}" for n in range(5) if n != broken]
+        assert reading.reasons == {"not JSON": 1}
+        again = io.BytesIO()
+        reading.write([(entry, None) for entry in entries], again)
+        assert again.getvalue() == data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import islice
 from typing import Any, BinaryIO
 
@@ -26,7 +26,10 @@ _CHUNK = 1 << 18
 # often: a file with more of them is not worth the time.
 _SEARCHED = 1 << 20
 _BROKEN = 200
-_TRIED = 2000
+# How many places are looked at, and how far a record may reach from one. An error of
+# the decoder counts the lines before it, so it must not be given all that is held.
+_TRIED = 500
+_USUAL = 1 << 16
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _OTHER_LIST = re.compile(rf'"({"|".join(LIST_FIELDS)})"\s*:\s*\[\s*\{{')
 _NEXT = re.compile(r"\}\s*,\s*\{")
@@ -224,10 +227,12 @@ class _Window:
         text = self._held[self._at : self._at + _SEARCHED]
         if not key and (named := _FIRST_KEY.match(text)):
             key = named[1]
+        places = (f.start() for f in _FIRST_KEY.finditer(text, 1) if f[1] == key)
+        alike = names if "\n" not in lead else frozenset()
         starts = (
-            found.start()
-            for found in _FIRST_KEY.finditer(text, 1)
-            if found[1] == key and _starts_object(text, found.start())
+            at
+            for at in islice(places, _TRIED)
+            if (value := _object_at(text, at)) and _has_half(value, alike)
         )
         start = next(starts, None)
         aligned = start is not None and "\n" in lead and text[:start].endswith(lead)
@@ -306,20 +311,22 @@ def _similar(text: str, names: frozenset[str]) -> int | None:
     """
     most: frozenset[str] = frozenset()
     for place in islice(_NEXT.finditer(text), _TRIED):
-        try:
-            value, _ = DECODER.raw_decode(text, place.end() - 1)
-        except (ValueError, RecursionError):
-            continue
-        if names and 2 * len(names & value.keys()) >= len(names):
+        value = _object_at(text, place.end() - 1) or {}
+        if names and _has_half(value, names):
             return place.end() - 1
         most = max(most, frozenset(value), key=len)
     return _similar(text, most) if most and not names else None
 
 
-def _starts_object(text: str, at: int) -> bool:
-    """Tell whether a whole JSON object starts here."""
+def _has_half(value: Mapping[str, Any], names: Set[str]) -> bool:
+    """Tell whether an object has at least half of some names."""
+    return 2 * len(names & value.keys()) >= len(names)
+
+
+def _object_at(text: str, at: int) -> dict[str, Any] | None:
+    """Return the object that starts here, None if it is not whole."""
     try:
-        DECODER.raw_decode(text, at)
+        value, _ = DECODER.raw_decode(text[at : at + _USUAL])
     except (ValueError, RecursionError):
-        return False
-    return True
+        return None
+    return value if isinstance(value, dict) else None
