@@ -15,9 +15,9 @@ COLT 1998 (two views of a record: here its keywords and all its other words).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from tagger.background import Background
 from tagger.classifier import fit_logistic, sigmoid, to_scipy
 from tagger.features import Codes, Vocabulary, find, read_events
 from tagger.keywords import keyword_scores, phrase_table
-from tagger.records import Record
+from tagger.records import Record, batches
 from tagger.text import clean
 from tagger.themes import Theme
 from tagger.tokens import join_codes, phrase_codes
@@ -124,7 +124,7 @@ def learn_company(
     others: list[tuple[Any, NDArray[np.int64]]] = []
     n_records = n_others = 0
     every = 1  # one in so many of the records without a keyword is kept
-    for batch in _batches(records):
+    for batch in batches(records, _BATCH):
         events = read_events(batch, table.prefixes)
         scores = keyword_scores(events, table, len(batch))
         rows = to_scipy(vocabulary.transform(events, len(batch)), len(vocabulary))
@@ -200,9 +200,3 @@ def _parts_of_keywords(themes: Sequence[Theme], codes: Codes) -> NDArray[np.bool
     marks = np.zeros(len(codes), bool)
     marks[at[at >= 0]] = True
     return marks
-
-
-def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    records = iter(records)
-    while batch := list(islice(records, _BATCH)):
-        yield batch

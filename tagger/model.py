@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ from tagger.judge import (
     count_words,
     reasons,
 )
-from tagger.records import Record
+from tagger.records import Record, batches
 from tagger.resources import resource
 from tagger.scorer import Scorer
 from tagger.store import read_folder, write_folder
@@ -172,12 +171,14 @@ class Tagger:
         P : float64 ndarray of shape (n_records, n_themes)
             In [0, 1]; rows in input order, columns as `themes`.
         """
-        parts = [self._judge_batch(batch)[0] for batch in _batches(records)]
+        parts = [self._judge_batch(batch)[0] for batch in batches(records, BATCH)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.themes)))
 
     def predict(self, records: Iterable[Record]) -> NDArray[np.bool_]:
         """Say which themes each record is about, shape (n_records, n_themes)."""
-        parts = [self._cut(*self._judge_batch(batch)) for batch in _batches(records)]
+        parts = [
+            self._cut(*self._judge_batch(batch)) for batch in batches(records, BATCH)
+        ]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.themes)), bool)
 
     def tag(self, records: Iterable[Record], *, jobs: int = 1) -> list[Decision]:
@@ -206,14 +207,14 @@ class Tagger:
     ) -> Iterator[tuple[list[Record], tuple[NDArray[np.float64], NDArray[np.int8]]]]:
         """Judge batches in order; with threads, a few ahead of what is taken."""
         if jobs <= 1 and not beside:
-            for batch in _batches(records):
+            for batch in batches(records, BATCH):
                 yield batch, self._judge_batch(batch)
             return
         from concurrent.futures import ThreadPoolExecutor
 
         ahead: deque[Any] = deque()
         with ThreadPoolExecutor(jobs) as pool:
-            for batch in _batches(records, BATCH_OF_THREAD):
+            for batch in batches(records, BATCH_OF_THREAD):
                 ahead.append((batch, pool.submit(self._judge_batch, batch)))
                 if len(ahead) > 2 * jobs:
                     batch, judged = ahead.popleft()
@@ -370,12 +371,6 @@ def _phrases(record: Record, runs: Sequence[list[Evidence]]) -> tuple[Evidence, 
             text = getattr(record, name)[start:end]
             found.append(Evidence(name, start, end, text, value))
     return tuple(sorted(found, key=lambda phrase: -phrase.contribution))
-
-
-def _batches(records: Iterable[Record], size: int = BATCH) -> Iterator[list[Record]]:
-    records = iter(records)
-    while batch := list(islice(records, size)):
-        yield batch
 
 
 def save(

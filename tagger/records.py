@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import islice
 from typing import Any
 
 from tagger.errors import RecordError
@@ -29,6 +30,7 @@ from tagger.values import (
 __all__ = [
     "Record",
     "Tag",
+    "batches",
     "identity_keys",
     "make_record",
     "normal_title",
@@ -310,6 +312,13 @@ def _sorted_fields(
     for target, name in known.items():
         known[target] = extra.pop(name)
     return known, extra
+
+
+def batches(records: Iterable[Record], size: int) -> Iterator[list[Record]]:
+    """Yield records in lists of up to so many, in their order; >= 1."""
+    records = iter(records)
+    while batch := list(islice(records, size)):
+        yield batch
 
 
 def _text(value: Any, name: str, where: str, seen: set[str]) -> str:

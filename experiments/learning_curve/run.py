@@ -14,6 +14,7 @@ side by side.
 
 import argparse
 import hashlib
+import runpy
 import sys
 import time
 from dataclasses import dataclass
@@ -144,25 +145,11 @@ def answer_of_ours(material, at, company):
 @cache
 def company_of_abstracts(data):
     """Learn what keeps the keywords' company from abstracts that are not gold."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from tagger.records import Record
     from tagger.training import company_of
 
-    files = sorted((data / "abstracts").glob("part-*.parquet"))
-    columns = ["id", "title", "abstract"]
-    table = pa.concat_tables([pq.read_table(file, columns=columns) for file in files])
     gold = read_records(data.parent / "gold" / "open.jsonl")
-    known = {key for record in gold for key in (record.id, record.title.casefold())}
-    records = []
-    for at in np.random.default_rng(0).permutation(table.num_rows).tolist():
-        row = table.slice(at, 1).to_pylist()[0]
-        title = row["title"] or ""
-        if not {row["id"], title.casefold()} & known:
-            records.append(Record(id=row["id"], title=title, abstract=row["abstract"]))
-        if len(records) == UNLABELLED:
-            break
+    draw = runpy.run_path(str(HERE.parent / "unlabelled" / "run.py"))["draw"]
+    records = draw(data, gold, UNLABELLED, seed=0)
     return company_of(records, read_themes(ROOT / "seeds" / "themes.toml"))
 
 

@@ -11,13 +11,12 @@ that no training sees.
 import argparse
 import hashlib
 import json
+import runpy
 import sys
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tagger.background import load_background
@@ -66,23 +65,6 @@ def labelled_abstracts(data, labels):
     if missing:
         sys.exit(f"{missing} labelled records are not among the abstracts in {data}.")
     return [found[id_] for id_ in wanted]
-
-
-def without_labels(data, n, labelled, seed):
-    """Draw abstracts that are none of the labelled records."""
-    known = {key for r in labelled for key in (r.id, r.title.casefold())}
-    files = sorted((data / "abstracts").glob("part-*.parquet"))
-    columns = ["id", "title", "abstract"]
-    table = pa.concat_tables([pq.read_table(file, columns=columns) for file in files])
-    drawn = []
-    for at in np.random.default_rng(seed).permutation(table.num_rows).tolist():
-        row = table.slice(at, 1).to_pylist()[0]
-        title = row["title"] or ""
-        if not {row["id"], title.casefold()} & known:
-            drawn.append(Record(id=row["id"], title=title, abstract=row["abstract"]))
-        if len(drawn) == n:
-            break
-    return drawn
 
 
 def source_papers(shared):
@@ -190,9 +172,8 @@ def main():
     records = [record for row, record in enumerate(records) if row not in near]
     gold_ids = {record.id for record in gold}
     n_gold = sum(record.id in gold_ids for record in records)
-    unlabelled = without_labels(
-        args.shared / "data", args.unlabelled, records, args.seed
-    )
+    draw = runpy.run_path(str(ROOT / "experiments" / "unlabelled" / "run.py"))["draw"]
+    unlabelled = draw(args.shared / "data", records, args.unlabelled, args.seed)
     started = time.time()
     model, held_out = train_held_out(
         records,

@@ -28,9 +28,9 @@ ROOT = HERE.parents[1]
 SIZES = (0, 300, 1_000, 5_000, 20_000, 60_000)
 
 
-def draw(data, gold, n, seed):
-    """Draw abstracts that are none of the gold's."""
-    known = {key for r in gold for key in (r.id, r.title.casefold())}
+def draw(data, labelled, n, seed):
+    """Draw abstracts that are none of the labelled records."""
+    known = {key for r in labelled for key in (r.id, r.title.casefold())}
     files = sorted((data / "abstracts").glob("part-*.parquet"))
     columns = ["id", "title", "abstract"]
     table = pa.concat_tables([pq.read_table(file, columns=columns) for file in files])
