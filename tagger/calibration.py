@@ -26,7 +26,7 @@ _STRENGTH = 4.0
 _CAUTION = 3000.0
 # The common threshold weighs as much as 0.5 at this many positives, and a
 # theme's own as much as the common one at this many of its own.
-_HALF_COMMON = 10.0
+_HALF_COMMON = 40.0
 _HALF_OWN = 80.0
 # Logits that part the labels perfectly, or not at all, ask for no finite slope.
 _MOST_LOG_SLOPE = 5.0

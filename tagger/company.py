@@ -7,6 +7,9 @@ company, the words that stand beside them. So a record that speaks of a theme
 in other words is found, and one that drops a keyword in passing is doubted.
 It is linear in n-grams and semantic space, and folds into a model's weights.
 
+The headings of a reading list are noisy labels too: they are believed as much as
+some keywords, and so they bring in records that use none.
+
 References
 ----------
 A. Blum, T. Mitchell, "Combining labeled and unlabeled data with co-training",
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,7 @@ from tagger.background import Background
 from tagger.classifier import fit_logistic, sigmoid, to_scipy
 from tagger.features import Codes, Vocabulary, find, read_events
 from tagger.keywords import keyword_scores, phrase_table
+from tagger.labels import label_matrix, labelled
 from tagger.records import Record, batches
 from tagger.text import clean
 from tagger.themes import Theme
@@ -46,6 +50,8 @@ _PENALTY = 0.5
 _HALF = 10.0
 # How much the company counts beside the keywords; see experiments/unlabelled.
 _SHARE = 0.9
+# The heading of a list counts as keywords with this score; see experiments/lists.
+_LISTED = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,7 @@ def learn_company(
     themes: Sequence[Theme],
     background: Background,
     *,
+    listed: Iterable[Record] = (),
     slope: float,
     middle: float,
     semantic: float,
@@ -108,12 +115,21 @@ def learn_company(
     themes : sequence of Theme
         Their keywords are the noisy labels.
     background : Background
+    listed : iterable of Record
+        Records whose ``themes`` are noisy labels too, beside their keywords, such
+        as the headings of a reading list. That a theme is not among them says
+        nothing.
     slope, middle : float
         ``slope * (keyword score - middle)`` are the logits of the noisy label.
     semantic : float
         How much the semantic space counts beside the n-grams; > 0.
     jobs : int, default=1
         Themes that are fitted side by side; does not change what is learned.
+
+    Raises
+    ------
+    RecordError
+        If a listed record names a theme that is none.
     """
     from scipy.sparse import vstack
 
@@ -124,9 +140,12 @@ def learn_company(
     others: list[tuple[Any, NDArray[np.int64]]] = []
     n_records = n_others = 0
     every = 1  # one in so many of the records without a keyword is kept
-    for batch in batches(records, _BATCH):
+    said = ((batch, True) for batch in batches(listed, _BATCH))
+    for batch, hinted in chain(((b, False) for b in batches(records, _BATCH)), said):
         events = read_events(batch, table.prefixes)
         scores = keyword_scores(events, table, len(batch))
+        if hinted:
+            scores = np.maximum(scores, _LISTED * _headings(batch, themes))
         rows = to_scipy(vocabulary.transform(events, len(batch)), len(vocabulary))
         rows = rows.multiply(shown).tocsr()
         hit = (scores > middle / 2).any(axis=1)
@@ -151,6 +170,14 @@ def learn_company(
     weights, shift = _fit(matrix, space, scores, counts, slope, middle, jobs)
     weights *= shown[:, None]
     return Company(weights, shift, vocabulary.codes, n_records)
+
+
+def _headings(records: Sequence[Record], themes: Sequence[Theme]) -> NDArray[np.bool_]:
+    """Mark the themes that lists gave to records."""
+    marks = np.zeros((len(records), len(themes)), bool)
+    some = [row for row, record in enumerate(records) if record.themes is not None]
+    marks[some] = label_matrix(labelled(records), [t.id for t in themes]) == 1
+    return marks
 
 
 def _fit(

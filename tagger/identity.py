@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from hashlib import blake2b
+from itertools import filterfalse
 
 __all__ = ["arxiv_id", "normal_doi", "normal_name", "normal_title", "text_fingerprint"]
 
@@ -94,6 +94,8 @@ def text_fingerprint(text: str) -> str | None:
     words = _words(text)
     if len(words) < _WORDS_THAT_NAME_A_TEXT:
         return None
+    from hashlib import blake2b  # takes 3 ms, and `tagger predict` needs none
+
     return blake2b("".join(words).encode(), digest_size=8).hexdigest()
 
 
@@ -106,4 +108,4 @@ def _words(text: str) -> list[str]:
 def _without_accents(text: str) -> str:
     """Return `text` in compatibility form without combining marks."""
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+    return "".join(filterfalse(unicodedata.combining, decomposed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from tagger.counts import Counts, count_ngrams, join_counts
 from tagger.errors import ThemeError
-from tagger.features import TITLE_WEIGHT, Events, find, read_document, read_events
+from tagger.features import (
+    TITLE_WEIGHT,
+    Codes,
+    Events,
+    find,
+    read_document,
+    read_events,
+)
 from tagger.fingerprints import (
     Fingerprints,
     fingerprints,
@@ -123,12 +130,13 @@ def read(
         raise ThemeError("There is no theme to learn; a theme file needs at least 1.")
     learned = [record for record in records if record.themes is not None]
     y = label_matrix(learned, [theme.id for theme in themes])
+    waiting = _fingerprints(learned, jobs)
     counts, *scores = _read_texts(learned, phrase_table(themes), jobs)
     if 0 < len(learned) <= _BY_MATCHER:
         documents = [read_document(record) for record in learned]
         scores = list(KeywordMatcher(themes).scores_by_field(documents))
     whole, abstracts, titles = scores
-    prints = _fingerprints(learned, jobs)
+    prints = join_fingerprints(list(waiting))
     groups = groups_of(prints)
     return (
         Material(learned, tuple(themes), y, counts, whole, abstracts, titles, groups),
@@ -155,7 +163,7 @@ def _read_block(records: Sequence[Record], phrases: PhraseTable) -> _Texts:
     """Give counts, and keyword scores of the whole, the abstracts, the titles."""
     n = len(records)
     events = read_events(records, phrases.prefixes)
-    hits = _some(events, find(phrases.codes, events.codes) >= 0)
+    hits = _some(events, _found(phrases.codes, events.codes))
     in_title = hits.weights == TITLE_WEIGHT
     return (
         count_ngrams(events, n),
@@ -165,22 +173,34 @@ def _read_block(records: Sequence[Record], phrases: PhraseTable) -> _Texts:
     )
 
 
-def _some(events: Events, mask: NDArray[np.bool_]) -> Events:
+def _found(codes: Codes, wanted: Codes) -> NDArray[np.int64]:
+    """Give which of the wanted are among some few codes."""
+    # Most are not, and for these the last 16 bits tell.
+    low = np.uint64(0xFFFF)
+    ends = np.zeros(1 << 16, np.bool_)
+    ends[codes & low] = True
+    maybe = np.flatnonzero(ends[wanted & low])
+    return maybe[find(codes, wanted[maybe]) >= 0]
+
+
+def _some(events: Events, at: NDArray[np.bool_] | NDArray[np.int64]) -> Events:
     return Events(
-        events.rows[mask],
-        events.codes[mask],
-        events.weights[mask],
-        events.first[mask],
-        events.last[mask],
+        events.rows[at],
+        events.codes[at],
+        events.weights[at],
+        events.first[at],
+        events.last[at],
     )
 
 
-def _fingerprints(records: Sequence[Record], jobs: int) -> Fingerprints:
+def _fingerprints(records: Sequence[Record], jobs: int) -> Iterator[Fingerprints]:
+    """Have fingerprints taken, share by share, while other work goes on."""
     from joblib import Parallel, delayed
 
     starts = range(0, max(len(records), 1), _SHARE)
     # Python code holds the interpreter's lock: threads would wait for each other.
-    parts = Parallel(n_jobs=min(jobs, len(starts)))(
+    parallel = Parallel(n_jobs=min(jobs, len(starts)), return_as="generator")
+    found: Iterator[Fingerprints] = parallel(
         delayed(fingerprints)(records[start : start + _SHARE]) for start in starts
     )
-    return join_fingerprints(list(parts))
+    return found

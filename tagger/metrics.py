@@ -27,6 +27,9 @@ __all__ = [
 Scores = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+# Of probabilities, equally many in each, for the calibration error.
+_BINS = 15
+
 
 def check_arrays(y: Labels, n_themes: int, **others: Scores | Flags) -> None:
     """Refuse arrays of no record, or of other shapes than the labels'.
@@ -182,11 +185,12 @@ def _average_precision(y: Labels, P: Scores, weights: Scores) -> Scores:
         # a label add to the area, so records are summed up to the next such.
         ends = np.flatnonzero(np.append(np.diff(P[rows, j]) != 0, True))
         step = np.searchsorted(ends, np.flatnonzero(label))
-        ends = ends[np.unique(step)]
+        step, first = np.unique(step, return_index=True)
+        ends = ends[step]
         starts = np.concatenate([[0], ends[:-1] + 1])
-        rows, label = rows[: ends[-1] + 1], label[: ends[-1] + 1]
-        seen = np.add.reduceat(by_record[rows], starts).cumsum(axis=0)
-        found = np.add.reduceat(by_record[rows] * label[:, None], starts)
+        seen = np.add.reduceat(by_record[rows[: ends[-1] + 1]], starts)
+        seen = seen.cumsum(axis=0)
+        found = np.add.reduceat(by_record[rows[label]], first)
         precision = _share(found.cumsum(axis=0), seen)
         area = np.where(found > 0, found * precision, 0.0).sum(axis=0)
         result[:, j] = _share(area, found.sum(axis=0))
@@ -220,17 +224,27 @@ def _calibration_figures(y: Labels, P: Scores, weights: Scores) -> dict[str, Sco
     known = y >= 0
     pairs = weights @ known.sum(axis=1)
     squared = np.where(known, (P - y) ** 2, 0.0).sum(axis=1)
-    rank = np.searchsorted(np.sort(P[known]), P)
-    bins = np.minimum(rank * 15 // max(known.sum(), 1), 14)
+    bins = _equal_bins(P, P[known])
+    gap = P - y
     # A bin adds |labels - sum of probabilities| over it to the error.
     gaps = [
-        weights @ np.where(known & (bins == b), P - y, 0.0).sum(axis=1)
-        for b in range(15)
+        weights @ np.where(known & (bins == b), gap, 0.0).sum(axis=1)
+        for b in range(_BINS)
     ]
     return {
         "brier": _share(weights @ squared, pairs),
         "calibration_error": _share(np.abs(gaps).sum(axis=0), pairs),
     }
+
+
+def _equal_bins(P: Scores, among: Scores) -> NDArray[np.uint8]:
+    """Give the bin of each of `P`, so that each holds as many of `among`."""
+    if not len(among):
+        return np.zeros(P.shape, np.uint8)
+    # Above the k-th smallest are those with k and more of the others below them.
+    k = -(-len(among) * np.arange(1, _BINS) // _BINS)
+    edges = np.partition(among, k - 1)[k - 1]
+    return np.searchsorted(edges, P).astype(np.uint8)
 
 
 def trials(name: str, y: Labels, given: Flags) -> int:

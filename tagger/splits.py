@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tagger.errors import RecordError
 from tagger.records import Record
+from tagger.wording import counted
 
 __all__ = [
     "Split",
@@ -139,7 +140,7 @@ def _stratify(
             need, room = wanted[:, rarest], wanted[:, -1]
             best = np.flatnonzero(need >= need.max() - 1e-9)
             best = best[room[best] >= room[best].max() - 1e-9]
-            part[group] = rng.choice(best)
+            part[group] = best[rng.integers(len(best))]
             wanted[part[group]] -= counts[group]
             left -= counts[group]
     return part[group_of].astype(np.int64)
@@ -175,10 +176,17 @@ def time_split(records: Sequence[Record], year: int, groups: IntArray) -> Split:
     if not len(train) or not len(test):
         known = years[years >= 0]
         span = f"{known.min()} to {known.max()}" if len(known) else "none"
+        lack = len(years) - len(known)
+        without = (
+            f"{counted(lack, 'record has', 'records have')} no year; give each one in "
+            "the field 'year'. "
+        )
+        remedy = f"the years in the records are {span}. "
+        remedy += without * bool(lack)
+        remedy += "Choose a year inside that span." * bool(len(known))
         raise RecordError(
-            f"Splitting {len(records)} records at the year {year} leaves "
-            f"{len(train)} to train on and {len(test)} to test; the years in the "
-            f"records are {span}. Choose a year inside that span."
+            f"Splitting {counted(len(records), 'record')} at the year {year} leaves "
+            f"{len(train):,} to train on and {len(test):,} to test; {remedy.rstrip()}"
         )
     return train, test
 
@@ -215,9 +223,9 @@ def group_split(
             rows[value].append(row)
     if len(rows) < 2:
         raise RecordError(
-            f"The field {field!r} has {len(rows)} distinct values in "
-            f"{len(records)} records ({sorted(rows)}); leaving one out needs at "
-            "least two. Name another field."
+            f"The field {field!r} has {counted(len(rows), 'distinct value')} in "
+            f"{counted(len(records), 'record')} ({sorted(rows)}); leaving one out "
+            "needs at least two. Name another field."
         )
     splits: dict[str, Split] = {}
     for value in sorted(rows):

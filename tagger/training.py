@@ -3,8 +3,9 @@
 One learner from no label to thousands. What the theme file says is the prior:
 the logit ``slope * (keyword score - middle)``, as `Settings` has them. Labels
 move it, through n-grams and through the background's semantic space; records
-without labels add to it what keeps the keywords' company. Calibration
-and thresholds come from out-of-fold logits, and so do the figures a model carries.
+without labels, and reading lists, add to it what keeps the keywords' company.
+Calibration and thresholds come from out-of-fold logits, and so do the figures a
+model carries.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tagger.answers import Answers
 from tagger.background import Background, idf, shipped_background
 from tagger.baselines import RULES, keyword_rules, simple_folds
 from tagger.calibration import Calibration, Target, calibrate, tune_thresholds
-from tagger.classifier import LinearModel, fit_logistic, to_scipy
+from tagger.classifier import LinearModel, fit_logistic
 from tagger.company import Company, learn_company, no_company
 from tagger.counts import Counts
 from tagger.decide import cut
@@ -35,7 +36,8 @@ from tagger.exclusive import (
     sharpen,
     word_beginnings,
 )
-from tagger.features import Codes, Phrases, Vocabulary, find, read_events
+from tagger.features import Codes, Phrases, Rows, Vocabulary, find, read_events
+from tagger.fingerprints import Fingerprints, find_overlap
 from tagger.judge import (
     EMPTY_CODES,
     EMPTY_IDF,
@@ -143,6 +145,7 @@ def train(
     themes: Sequence[Theme],
     *,
     unlabelled: Iterable[Record] = (),
+    listed: Sequence[Record] = (),
     background: Background | None = None,
     settings: Settings | None = None,
     target: Target | None = None,
@@ -156,6 +159,7 @@ def train(
         records,
         themes,
         unlabelled=unlabelled,
+        listed=listed,
         background=background,
         settings=settings,
         target=target,
@@ -172,6 +176,7 @@ def train_held_out(
     themes: Sequence[Theme],
     *,
     unlabelled: Iterable[Record] = (),
+    listed: Sequence[Record] = (),
     background: Background | None = None,
     settings: Settings | None = None,
     target: Target | None = None,
@@ -192,6 +197,10 @@ def train_held_out(
     unlabelled : iterable of Record, optional
         Read once, whatever their ``themes``; they teach what keeps the
         company of the keywords. Thousands help where labels are few.
+    listed : sequence of Record, optional
+        Of a reading list: their ``themes`` are hints, believed about as much as a
+        keyword, and what is not among them is left open. Those that are near-copies
+        of labelled records are passed over.
     background : Background, optional
         The shipped one by default.
     settings : Settings, optional
@@ -225,6 +234,7 @@ def train_held_out(
     company = company_of(
         chain(without_labels(records), unlabelled),
         themes,
+        listed=_apart(listed, prints),
         background=background,
         settings=settings,
         jobs=jobs,
@@ -252,6 +262,7 @@ def company_of(
     unlabelled: Iterable[Record],
     themes: Sequence[Theme],
     *,
+    listed: Iterable[Record] = (),
     background: Background | None = None,
     settings: Settings | None = None,
     jobs: int = 1,
@@ -262,11 +273,21 @@ def company_of(
         unlabelled,
         themes,
         background or shipped_background(),
+        listed=listed,
         slope=settings.slope,
         middle=settings.middle,
         semantic=settings.semantic,
         jobs=jobs,
     )
+
+
+def _apart(listed: Sequence[Record], labelled: Fingerprints) -> list[Record]:
+    """Leave out records of lists that are labelled too: their labels are better.
+
+    They would also tell of records that are held out.
+    """
+    known = {overlap.row for overlap in find_overlap(listed, labelled)}
+    return [record for row, record in enumerate(listed) if row not in known]
 
 
 def learn(
@@ -282,6 +303,9 @@ def learn(
     jobs: int = 1,
 ) -> tuple[Tagger, Answers | None]:
     """Train a model without facts or fingerprints; else as `train_held_out`."""
+    from joblib import Parallel, delayed
+    from threadpoolctl import threadpool_limits
+
     settings = settings or Settings()
     learned, themes, y = material.records, material.themes, material.y
     counts = np.ones(len(learned)) if importance is None else np.asarray(importance)
@@ -309,20 +333,19 @@ def learn(
     if exclusive:
         return _learn_exclusive(material, table, fold, parts, counts, settings)
     everything = np.ones(len(learned), bool)
-    models = [_fit(table, mask, settings, jobs) for mask in [everything, *parts]]
-    held_out = None
-    calibration = Calibration(np.ones(len(themes)), np.zeros(len(themes)))
-    thresholds = np.full(len(themes), 0.5)
-    if parts:
-        logits = np.zeros(y.shape)
-        for mask, part in zip(parts, models[1:], strict=True):
-            logits[~mask] = _logits(table, part)[~mask]
-        asked = counts >= 1
-        calibration = calibrate(logits[asked], y[asked])
-        P = calibration.apply(logits[asked])
-        thresholds = tune_thresholds(P, y[asked], target)
-        held_out = _held_out(material, table, logits, fold, asked, target)
-    model = _freeze(table, themes, models[0], calibration, thresholds, settings)
+    # One thread a theme: sums then have one order, whatever the machine.
+    with threadpool_limits(1):
+        models = [_fit(table, mask, settings, jobs) for mask in parts]
+        start = _between(models) if len(learned) > _MANY else None
+        # Most of either goes on without the interpreter's lock.
+        beside = Parallel(n_jobs=min(jobs, 2), require="sharedmem")
+        whole, (calibration, thresholds, held_out) = beside(
+            [
+                delayed(_fit)(table, everything, settings, jobs, start),
+                delayed(_judge)(material, table, models, fold, counts >= 1, target),
+            ]
+        )
+    model = _freeze(table, themes, whole, calibration, thresholds, settings)
     return model, held_out
 
 
@@ -342,10 +365,12 @@ def _table(
     space[find(vocabulary.codes, np.asarray(background.codes))] = background.space
     space *= np.float32(settings.semantic**0.5)
     words = _count_words(counts, vocabulary)
+    pairs = words[:, 4]
     # A record must not vouch for its own n-grams, as no new text can: what it
     # has in common with the others counts.
     others = _vocabulary(counts.codes, df, background, least + 1)
-    pairs, known = _count_words(counts, others)[:, 4:].T
+    shared = ~counts.is_word & (find(others.codes, counts.codes) >= 0)
+    known = counts.sums(shared[:, None])[:, 0]
     out_of_order = shuffled(material.records)
     chance = known_pairs(read_events(out_of_order), others, len(out_of_order))
     least_known_pairs = usual_share(known / np.maximum(pairs, 1), chance)
@@ -430,23 +455,33 @@ def _rows(
 ) -> Any:
     """Give the TF-IDF rows of all copies, one behind the other."""
     from joblib import Parallel, delayed
-    from scipy.sparse import vstack
+    from scipy.sparse import csr_matrix
 
     place = find(vocabulary.codes, counts.codes)
 
-    def block(copy: _Copy, start: int) -> Any:
+    def block(copy: _Copy, start: int) -> Rows:
         part = counts.part(copy.record[start : start + _BLOCK])
-        rows = part.transform(
+        return part.transform(
             vocabulary, place, title=copy.title, abstract=copy.abstract
         )
-        return to_scipy(rows, len(vocabulary))
 
-    blocks = Parallel(n_jobs=jobs, prefer="threads")(
+    blocks = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
         delayed(block)(copy, start)
         for copy in copies
         for start in range(0, max(len(copy), 1), _BLOCK)
     )
-    return vstack(list(blocks), format="csr")
+    # Each goes to its place at once: to join them at the end takes twice the memory.
+    size = np.diff(counts.indptr)
+    most = sum(int(size[copy.record].sum()) for copy in copies)
+    columns, values = np.empty(most, np.int32), np.empty(most, np.float32)
+    ends, end = [np.zeros(1, np.int64)], 0
+    for rows in blocks:
+        ends.append(end + rows.indptr[1:])
+        at, end = end, end + int(rows.indptr[-1])
+        columns[at:end], values[at:end] = rows.columns, rows.values
+    indptr = np.concatenate(ends)
+    shape = (len(indptr) - 1, len(vocabulary))
+    return csr_matrix((values[:end], columns[:end], indptr), shape=shape)
 
 
 def _semantic(rows: Any, space: NDArray[np.float32], jobs: int) -> NDArray[np.float32]:
@@ -496,33 +531,76 @@ def _vocabulary(
 
 
 def _fit(
-    table: _Table, mask: NDArray[np.bool_], settings: Settings, jobs: int
+    table: _Table,
+    mask: NDArray[np.bool_],
+    settings: Settings,
+    jobs: int,
+    start: LinearModel | None = None,
 ) -> LinearModel:
     """Fit on the masked records; n-grams none of them has keep weight 0."""
-    from threadpoolctl import threadpool_limits
-
     label = table.y[table.record] == 1
     n = max(int(mask.sum()), 1)
     penalty = settings.penalty + settings.caution / n
-    # One thread a theme: sums then have one order, whatever the machine.
-    with threadpool_limits(1):
-        return fit_logistic(
-            [table.rows, table.semantic],
-            label.astype(np.float32),
-            table.importance * mask[table.record][:, None],
-            [penalty, penalty],
-            table.prior,
-            telling=label | table.hit,
-            most_others=_MANY,
-            intercept_penalty=_INTERCEPT_PENALTY + _INTERCEPT_CAUTION / n,
-            jobs=jobs,
-        )
+    return fit_logistic(
+        [table.rows, table.semantic],
+        label.astype(np.float32),
+        table.importance * mask[table.record][:, None],
+        [penalty, penalty],
+        table.prior,
+        telling=label | table.hit,
+        most_others=_MANY,
+        intercept_penalty=_INTERCEPT_PENALTY + _INTERCEPT_CAUTION / n,
+        start=start,
+        jobs=jobs,
+    )
 
 
-def _logits(table: _Table, model: LinearModel) -> NDArray[np.float64]:
-    """Give the logits of all records; their rows stand first."""
-    logits = model.logits([table.rows, table.semantic]) + table.prior
-    return np.asarray(logits[: len(table.y)], np.float64)
+def _between(models: Sequence[LinearModel]) -> LinearModel | None:
+    """Give the mean of models; that of all records will be near it."""
+    if not models:
+        return None
+    weights = zip(*(model.weights for model in models), strict=True)
+    return LinearModel(
+        [np.mean(block, axis=0) for block in weights],
+        np.mean([model.intercept for model in models], axis=0),
+    )
+
+
+def _judge(
+    material: Material,
+    table: _Table,
+    models: Sequence[LinearModel],
+    fold: NDArray[np.int64],
+    asked: NDArray[np.bool_],
+    target: Target | None,
+) -> tuple[Calibration, NDArray[np.float64], Answers | None]:
+    """Calibrate, and choose thresholds, by what models say of their own folds.
+
+    Without such models, the calibration leaves logits as they are.
+    """
+    y = material.y
+    if not models:
+        k = y.shape[1]
+        return Calibration(np.ones(k), np.zeros(k)), np.full(k, 0.5), None
+    logits = np.zeros(y.shape)
+    for number, model in enumerate(models):
+        rows = np.flatnonzero(fold == number)
+        for start in range(0, len(rows), _BLOCK):
+            some = rows[start : start + _BLOCK]
+            logits[some] = _logits(table, model, some)
+    calibration = calibrate(logits[asked], y[asked])
+    P = calibration.apply(logits[asked])
+    thresholds = tune_thresholds(P, y[asked], target)
+    held_out = _held_out(material, table, logits, fold, asked, target)
+    return calibration, thresholds, held_out
+
+
+def _logits(
+    table: _Table, model: LinearModel, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Give the logits of some rows."""
+    logits = model.logits([table.rows[rows], table.semantic[rows]])
+    return np.asarray(logits + table.prior[rows], np.float64)
 
 
 def _held_out(

@@ -136,10 +136,10 @@ def test_a_threshold_by_hand(p, y, target, wanted):
 
 def test_few_positives_shrink_a_threshold_towards_a_half():
     P, y = column([0.9, 0.8, 0.4, 0.1]), column([1, 1, 0, 0], np.int8)
-    # The best cut is 0.6. Two positives hold it against ten: the common threshold
-    # keeps 1/6 of its logit; against eighty: the theme has 1/41 of its own, and
-    # 40/41 of that.
-    logit = np.log(0.6 / 0.4) * (1 / 41 + 40 / 41 * 1 / 6)
+    # The best cut is 0.6. Two positives hold it against forty: the common
+    # threshold keeps 1/21 of its logit; against eighty: the theme has 1/41 of its
+    # own, and 40/41 of that.
+    logit = np.log(0.6 / 0.4) * (1 / 41 + 40 / 41 * 1 / 21)
     assert tune_thresholds(P, y)[0] == pytest.approx(sigmoid(np.array(logit)))
 
 

@@ -168,3 +168,14 @@ def test_few_others_are_all_looked_at(problem):
     wanted = fit_logistic([X], y, ones, [0.7], zeros)
     found = fit_logistic([X], y, ones, [0.7], zeros, telling=y == 1, most_others=len(y))
     assert_array_equal(found.weights[0], wanted.weights[0])
+
+
+@pytest.mark.parametrize("away", [0.0, 0.5])
+def test_where_the_work_begins_does_not_change_where_it_ends(problem, away):
+    X, y = problem
+    ones, zeros = np.ones_like(y), np.zeros_like(y)
+    whole = fit(X, y)
+    start = LinearModel([whole.weights[0] + away], whole.intercept - away)
+    again = fit_logistic([X], y, ones, [0.7], zeros, tolerance=1e-5, start=start)
+    assert_allclose(again.weights[0], whole.weights[0], atol=1e-3)
+    assert_allclose(again.intercept, whole.intercept, atol=1e-3)

@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 
 from tagger.counts import count_ngrams, join_counts
 from tagger.features import (
+    Events,
     Vocabulary,
     find,
     ngram_events,
@@ -57,6 +58,17 @@ def test_an_ngram_that_is_longer_is_passed_over():
     records = [Record(id="a", title="FP8 training works")]
     longer = count_ngrams(read_events(records, prefix), 1)
     assert cells(longer) == cells(counts_of(records))
+
+
+def test_codes_that_differ_in_their_last_bits_alone_are_told_apart():
+    codes = np.array([9, 8, 10, 9, 8], np.uint64)
+    nothing = np.zeros(5, np.int64)
+    events = Events(nothing, codes, np.ones(5), nothing, nothing)
+    assert cells(count_ngrams(events, 1)) == {
+        (0, 8): (0, 2),
+        (0, 9): (0, 2),
+        (0, 10): (0, 1),
+    }
 
 
 def test_parts_joined_are_the_whole():

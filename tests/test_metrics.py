@@ -82,3 +82,17 @@ def test_average_precision_of_a_resample_equals_scikit_learn_with_weights():
         for w in weights
     ]
     np.testing.assert_allclose(per_theme["average_precision"], expected)
+
+
+@pytest.mark.parametrize("decimals", [1, 8])
+def test_the_calibration_error_is_that_of_bins_of_equal_size(decimals):
+    random = np.random.default_rng(0)
+    P = random.random((40, 3)).round(decimals)
+    y = random.integers(-1, 2, P.shape).astype(np.int8)
+    known = y >= 0
+    below = (P[known][:, None] > P[known]).sum(axis=1)
+    bins = below * 15 // known.sum()
+    gap = (P - y)[known]
+    wanted = sum(abs(gap[bins == b].sum()) for b in range(15)) / known.sum()
+    _, overall = probability_figures(y, P, np.ones((1, len(y))))
+    assert overall["calibration_error"][0] == pytest.approx(wanted)

@@ -37,3 +37,12 @@ def test_short_texts_are_never_near():
 def test_sketches_do_not_depend_on_the_batch():
     alone, together = sketch([words(3, 40)]), sketch([words(0, 9), words(3, 40)])
     np.testing.assert_array_equal(alone.minima[0], together.minima[1])
+
+
+def test_near_copies_are_the_same_within_a_set_and_between_two():
+    texts = [words(start, 60) for start in (0, 5, 500, 2, 505, 900)]
+    made, again = sketch(texts), sketch(texts)
+    within = sorted(near_pairs(made, made))
+    between = sorted(p for p in near_pairs(made, again) if p[0] < p[1])
+    assert within == between
+    assert {(0, 1), (0, 3), (2, 4)} <= {(row, other) for row, other, _ in within}

@@ -118,6 +118,28 @@ def test_time_split_with_an_empty_side_gives_the_years():
         time_split(records, 2030, np.arange(2))
 
 
+@pytest.mark.parametrize(
+    ("years", "said"),
+    [
+        (
+            (2023, 2024),
+            r"Splitting 2 records .* are 2023 to 2024\. Choose a year inside that spa",
+        ),
+        (
+            (2024, None),
+            r"are 2024 to 2024\. 1 record has no year; give each one in the field "
+            r"'year'\. Choose a year inside that span\.$",
+        ),
+        ((None,), r"Splitting 1 record .* are none\. 1 record has no year; give each"),
+        ((None, None), r"are none\. 2 records have no year; .* field 'year'\.$"),
+    ],
+)
+def test_time_split_says_how_many_records_lack_a_year(years, said):
+    records = [Record(id=str(n), year=year) for n, year in enumerate(years)]
+    with pytest.raises(RecordError, match=said):
+        time_split(records, 2030, np.arange(len(years)))
+
+
 def test_group_split_leaves_one_source_out_in_every_version():
     records = [
         Record(id="a", sources=("one",)),
@@ -140,7 +162,7 @@ def test_group_split_by_a_field_of_the_source():
 def test_group_split_needs_two_values():
     records = [Record(id="a", year=2023), Record(id="b", year=2023)]
     with pytest.raises(
-        RecordError, match=r"'year' has 1 distinct values in 2 records \(\['2023'\]\)"
+        RecordError, match=r"'year' has 1 distinct value in 2 records \(\['2023'\]\)"
     ):
         group_split(records, "year", np.arange(2))
 

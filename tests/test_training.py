@@ -103,6 +103,36 @@ def test_a_word_beside_the_keywords_speaks_for_the_theme_without_a_label(
     assert [word.text for word in told.words if word.contribution > 0] == ["momentum"]
 
 
+def test_the_heading_of_a_list_makes_words_speak_where_no_keyword_stands(
+    toy_themes, toy_background
+):
+    texts = ["The momentum of training.", "The force of the energy."] * 40
+    seen = [Record(id=str(i), abstract=text) for i, text in enumerate(texts)]
+    listed = [replace(r, themes=("optimizers",)) for r in seen[::2]]
+    bare = train([], toy_themes, unlabelled=seen, background=toy_background)
+    model = train([], toy_themes, listed=listed + seen[1::2], background=toy_background)
+    asked = Record(id="x", abstract="Momentum; force.")
+    assert bare.explain(asked, "optimizers").words == ()
+    told = model.explain(asked, "optimizers")
+    assert [word.text for word in told.words if word.contribution > 0] == ["Momentum"]
+    assert model.facts["trained_on"]["n_unlabelled"] == 80
+
+
+def test_a_list_is_passed_over_where_a_person_labelled_the_record(
+    toy_records, toy_themes, toy_background
+):
+    wrong = [replace(record, themes=("potentials",)) for record in toy_records]
+    plain = train(toy_records, toy_themes, background=toy_background)
+    model = train(toy_records, toy_themes, listed=wrong, background=toy_background)
+    assert_array_equal(model.weights, plain.weights)
+
+
+def test_a_heading_that_is_no_theme_is_refused(toy_themes, toy_background):
+    listed = [Record(id="a", title="On momentum", themes=("optimiser",))]
+    with pytest.raises(RecordError, match="optimiser"):
+        train([], toy_themes, listed=listed, background=toy_background)
+
+
 def test_one_labelled_record_is_too_few_to_hold_any_out(
     toy_records, toy_themes, toy_background
 ):
