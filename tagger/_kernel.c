@@ -899,7 +899,7 @@ static int open_maker(struct maker *m)
 {
     static const char *const NAMES[N_TAG + N_DECISION] = {
         "theme", "probability", "source", "model", "date",
-        "id", "title", "status", "reason", "tags", "probabilities"};
+        "id", "title", "status", "reason", "tags", "_row"};
     static const char *const STATUSES[3] = {"tagged", "none", "abstained"};
     int failed = 0;
     for (int k = 0; k < N_TAG + N_DECISION; k++)
@@ -934,9 +934,8 @@ static PyObject *make(PyTypeObject *type, PyObject *const *names, PyObject *cons
     return object;
 }
 
-static PyObject *make_tags(const struct maker *m, PyObject *themes,
-                           PyObject *probabilities, const double *p, const u8 *given,
-                           size_t k)
+static PyObject *make_tags(const struct maker *m, PyObject *themes, const double *p,
+                           const u8 *given, size_t k)
 {
     Py_ssize_t n = 0;
     for (size_t theme = 0; theme < k; theme++)
@@ -959,10 +958,11 @@ static PyObject *make_tags(const struct maker *m, PyObject *themes,
             Py_CLEAR(tags);
             break;
         }
-        PyObject *values[N_TAG] = {PyTuple_GetItem(themes, (Py_ssize_t)best),
-                                   PyTuple_GetItem(probabilities, (Py_ssize_t)best),
+        PyObject *probability = PyFloat_FromDouble(p[best]);
+        PyObject *values[N_TAG] = {PyTuple_GetItem(themes, (Py_ssize_t)best), probability,
                                    m->model, Py_None, Py_None};
         PyObject *tag = make(m->tag, m->names, values, N_TAG);
+        Py_XDECREF(probability);
         if (!tag || PyTuple_SetItem(tags, at, tag))
             Py_CLEAR(tags);
         last = best;
@@ -975,28 +975,23 @@ static PyObject *make_decision(const struct maker *m, PyObject *record, PyObject
                                const u8 *given, size_t k)
 {
     PyObject *const *names = m->names + N_TAG;
-    PyObject *probabilities = PyTuple_New((Py_ssize_t)k), *decision = NULL;
-    for (size_t theme = 0; probabilities && theme < k; theme++) {
-        PyObject *value = PyFloat_FromDouble(p[theme]);
-        if (!value || PyTuple_SetItem(probabilities, (Py_ssize_t)theme, value))
-            Py_CLEAR(probabilities);
-    }
-    if (!probabilities)
-        return NULL;
+    PyObject *decision = NULL;
     PyObject *id = PyObject_GetAttr(record, names[0]);
     PyObject *title = id ? PyObject_GetAttr(record, names[1]) : NULL;
-    PyObject *tags = title ? make_tags(m, themes, probabilities, p, given, k) : NULL;
+    PyObject *tags = title ? make_tags(m, themes, p, given, k) : NULL;
+    /* The probabilities as they are; numbers of Python would take half the time. */
+    PyObject *row = PyBytes_FromStringAndSize((const char *)p, (Py_ssize_t)(k * sizeof *p));
     if (tags) {
         int status = reason >= 0 ? 2 : PyTuple_Size(tags) ? 0 : 1;
         PyObject *values[N_DECISION] = {
             id, title, m->statuses[status],
-            reason >= 0 ? PyTuple_GetItem(reasons, reason) : Py_None, tags, probabilities};
+            reason >= 0 ? PyTuple_GetItem(reasons, reason) : Py_None, tags, row};
         decision = make(m->decision, names, values, N_DECISION);
     }
     Py_XDECREF(id);
     Py_XDECREF(title);
     Py_XDECREF(tags);
-    Py_DECREF(probabilities);
+    Py_XDECREF(row);
     return decision;
 }
 
@@ -1097,6 +1092,27 @@ static PyObject *py_checksum(PyObject *module, PyObject *object)
     return PyLong_FromUnsignedLongLong(join(size, sum));
 }
 
+/* ---- texts that can be printed --------------------------------------------------- */
+
+/* Tell what tagger.values.is_clean does. */
+static PyObject *py_is_clean(PyObject *module, PyObject *text)
+{
+    (void)module;
+    Py_ssize_t size;
+    const u8 *s = (const u8 *)PyUnicode_AsUTF8AndSize(text, &size);
+    if (!s) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+            return NULL;
+        PyErr_Clear();
+        Py_RETURN_FALSE; /* a lone surrogate */
+    }
+    u8 found = 0; /* no branch, so many bytes are looked at in one step */
+    for (Py_ssize_t i = 0; i < size; i++)
+        found |= (u8)((s[i] < 32) & (s[i] != '\t') & (s[i] != '\n') & (s[i] != '\r')) |
+                 (u8)(s[i] == 127);
+    return PyBool_FromLong(!found);
+}
+
 /* ---- the module --------------------------------------------------------------- */
 
 static PyMethodDef METHODS[] = {
@@ -1109,6 +1125,7 @@ static PyMethodDef METHODS[] = {
     {"score", py_score, METH_VARARGS, "score(model, texts, help): logits and counts."},
     {"decisions", py_decisions, METH_VARARGS,
      "decisions(records, P, given, reasons, themes, names, Decision, Tag)."},
+    {"is_clean", py_is_clean, METH_O, "is_clean(text): as tagger.values.is_clean."},
     {"checksum", py_checksum, METH_O, "checksum(data): as tagger.store.checksum."},
     {NULL, NULL, 0, NULL},
 };

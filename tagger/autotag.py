@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -80,9 +79,11 @@ def model_id(folder: str | os.PathLike[str] | None = None) -> str:
     folder : path, optional
         As for `tagger.load`.
     """
+    from hashlib import sha256  # takes 3 ms, and `tagger predict` needs none
+
     path = Path(resource("models/themes") if folder is None else folder).resolve()
     manifest = (path / "manifest.json").read_bytes()
-    return f"{path.name}-{hashlib.sha256(manifest).hexdigest()[:8]}"
+    return f"{path.name}-{sha256(manifest).hexdigest()[:8]}"
 
 
 def tags_to_write(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,23 @@ REASONS = ("no_text", "no_known_words", "language", "out_of_domain")
 """Why a text may not be judged, by number; -1 stands for a text that may."""
 
 
+class _Row:
+    """Probabilities as the compiled part leaves them, since few are asked for."""
+
+    __slots__ = ("_row",)
+    _row: bytes
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "probabilities":  # every other field is set
+            kind = type(self).__name__
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+        made = tuple(memoryview(self._row).cast("d"))
+        object.__setattr__(self, name, made)
+        return made
+
+
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(_Row):
     """What the model says of one record.
 
     Parameters
@@ -66,8 +82,8 @@ def cut(
     reasons : int8 ndarray of shape (n_records,)
         Position in `REASONS`, or -1; a record with a reason gets no theme.
     exclusive : bool, default=False
-        Give exactly one theme, the most probable, whatever the thresholds;
-        the first of equals.
+        Give the most probable theme, whatever the thresholds; none where
+        another is as probable, as where nothing speaks for any theme.
 
     Returns
     -------
@@ -79,8 +95,8 @@ def cut(
     array([[ True, False]])
     """
     if exclusive:
-        best = P.argmax(axis=1) if P.shape[1] else np.zeros(len(P), np.int64)
-        given = best[:, None] == np.arange(P.shape[1])
+        given = P == P.max(axis=1, keepdims=True, initial=0.0)
+        given &= given.sum(axis=1, keepdims=True) == 1
     else:
         given = P >= thresholds
     return np.asarray(given & (reasons < 0)[:, None])

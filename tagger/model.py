@@ -26,7 +26,6 @@ from tagger import kernel
 from tagger.classifier import sigmoid
 from tagger.decide import Decision, cut, decisions
 from tagger.errors import ModelError, ThemeError
-from tagger.exclusive import compete, judged_anyway
 from tagger.features import (
     Document,
     Events,
@@ -264,12 +263,16 @@ class Tagger:
             logits, counts = self._scorer(records)
         why = reasons(counts, self.least_known_pairs)
         if self.exclusive:
+            from tagger.exclusive import judged_anyway
+
             why = judged_anyway(why)
         return self._probabilities(logits), why
 
     def _probabilities(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Judge each theme by itself, or against all others."""
         if self.exclusive:
+            from tagger.exclusive import compete
+
             return compete(logits)
         return np.asarray(sigmoid(logits), np.float64)
 

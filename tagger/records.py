@@ -24,6 +24,7 @@ from tagger.values import (
     as_text,
     as_year,
     clean_text,
+    is_clean,
     is_missing,
 )
 
@@ -212,7 +213,10 @@ def make_record(
         if value is None or value == "":
             continue
         if name in _TEXTS:
-            if text := _text(value, name, where, seen):
+            # Nearly all texts are kept as they are.
+            if type(value) is str and len(value) <= MAX_TEXT and is_clean(value):
+                given[name] = value
+            elif text := _text(value, name, where, seen):
                 given[name] = text
         elif name in _LISTS:
             given[name] = as_labels(value, name, where)
@@ -308,9 +312,7 @@ def _sorted_fields(
         if len(names) > 1:
             # The preferred name wins, but not when it is empty and another is not.
             best = next((n for n in names if extra[n] not in (None, "")), best)
-        known[target] = best
-    for target, name in known.items():
-        known[target] = extra.pop(name)
+        known[target] = extra.pop(best)
     return known, extra
 
 
@@ -323,9 +325,7 @@ def batches(records: Iterable[Record], size: int) -> Iterator[list[Record]]:
 
 def _text(value: Any, name: str, where: str, seen: set[str]) -> str:
     """Return a field's text, with what cannot be printed replaced."""
-    if type(value) is not str:
-        value = as_text(value, name, where)
-    cleaned, changed = clean_text(value)
+    cleaned, changed = clean_text(as_text(value, name, where))
     if changed:
         seen.add("with control characters or broken Unicode, replaced")
     if len(cleaned) > MAX_TEXT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,17 @@ from tagger.features import (
     Codes,
     Phrases,
     Vocabulary,
+    find,
     leave_to_python,
+    read_events,
     saturate,
 )
 from tagger.records import Record
 
 __all__ = ["Scorer"]
+
+FEW = 64
+"""Records that are scored without the tables, which take as long as these."""
 
 _N_COUNTS = 6  # columns of `tagger.judge.count_words`
 
@@ -40,6 +46,9 @@ class Scorer:
         Codes of words that tell nothing, however rare.
     empty_idf : float
         A word of a lower inverse document frequency tells nothing.
+    few : int, optional
+        Records, of all calls together, before the tables are built; `FEW` if it is
+        not given. It changes no score.
     """
 
     def __init__(
@@ -51,15 +60,28 @@ class Scorer:
         function_codes: Codes,
         empty_codes: Codes,
         empty_idf: float,
+        few: int | None = None,
     ) -> None:
+        self._left = FEW if few is None else few
         self._made_of = (
             vocabulary, weights, phrases, intercept, function_codes, empty_codes,
             empty_idf,
         )  # fmt: skip
         self._n_themes = len(intercept)
+
+    def __reduce__(self) -> tuple[type[Scorer], tuple[Any, ...]]:
+        return Scorer, self._made_of
+
+    @cached_property
+    def _model(self) -> Any:
+        """Build the tables of all n-grams, in which a code is found at once."""
+        (
+            vocabulary, weights, phrases, intercept, function_codes, empty_codes,
+            empty_idf,
+        ) = self._made_of  # fmt: skip
         counts = _counts()
         assert kernel.compiled is not None
-        self._model = kernel.compiled.model(
+        return kernel.compiled.model(
             (
                 _array(vocabulary.codes, np.uint64),
                 _array(vocabulary.idf, np.float64),
@@ -79,9 +101,6 @@ class Scorer:
             empty_idf,
         )
 
-    def __reduce__(self) -> tuple[type[Scorer], tuple[Any, ...]]:
-        return Scorer, self._made_of
-
     def __call__(
         self, records: Sequence[Record]
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
@@ -93,6 +112,10 @@ class Scorer:
         counts : int32 ndarray of shape (n_records, 6)
             As `tagger.judge.count_words` gives them.
         """
+        if self._left:
+            self._left = max(0, self._left - len(records))
+            if self._left:
+                return self._for(records)(records)
         texts = [text for r in records for text in (r.title, r.abstract)]
         assert kernel.compiled is not None
         logits, counts = kernel.compiled.score(self._model, texts, leave_to_python)
@@ -100,6 +123,24 @@ class Scorer:
             np.frombuffer(logits, np.float64).reshape(len(records), self._n_themes),
             np.frombuffer(counts, np.int32).reshape(len(records), _N_COUNTS),
         )
+
+    def _for(self, records: Sequence[Record]) -> Scorer:
+        """Give a scorer that knows no other n-grams than those of some records.
+
+        An n-gram keeps its place among the others, and so the sums their order.
+        """
+        (
+            vocabulary, weights, phrases, intercept, function_codes, empty_codes,
+            empty_idf,
+        ) = self._made_of  # fmt: skip
+        codes = read_events(records, phrases.prefixes).codes
+        columns = np.sort(find(vocabulary.codes, codes))
+        columns = columns[np.diff(columns, prepend=-1) > 0]  # each once, -1 not
+        part = Vocabulary(vocabulary.codes[columns], vocabulary.idf[columns])
+        return Scorer(
+            part, weights[columns], phrases, intercept, function_codes, empty_codes,
+            empty_idf, few=0,
+        )  # fmt: skip
 
 
 def _counts() -> NDArray[np.float64]:

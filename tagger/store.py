@@ -7,7 +7,6 @@ Reading runs nothing: JSON and plain arrays, no pickle.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -74,7 +73,7 @@ def write_folder(
         "files": {
             name: {
                 "bytes": len(data),
-                "sha256": hashlib.sha256(data).hexdigest(),
+                "sha256": _sha256(data),
                 "sum64": f"{checksum(data):016x}",
             }
             for name, data in sorted(contents.items())
@@ -244,7 +243,7 @@ def _read_file(path: Path, name: str, facts: Mapping[str, Any]) -> bytes | mmap:
     except OSError as error:
         raise ModelError(f"{path} is not whole: {name} is missing.") from error
     if kernel.compiled is None or "sum64" not in facts:
-        same = hashlib.sha256(data).hexdigest() == facts["sha256"]
+        same = _sha256(data) == facts["sha256"]
     else:
         same = f"{checksum(data):016x}" == facts["sum64"]
     if not same:
@@ -252,6 +251,12 @@ def _read_file(path: Path, name: str, facts: Mapping[str, Any]) -> bytes | mmap:
             f"{file} is altered: its checksum is not the one in {_MANIFEST}."
         )
     return data
+
+
+def _sha256(data: bytes | mmap) -> str:
+    from hashlib import sha256  # its library takes as long as reading a model
+
+    return sha256(data).hexdigest()
 
 
 def _open_no_link(file: str, flags: int) -> int:

@@ -9,7 +9,6 @@ here, as a few substitutions that keep their offsets.
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from bisect import bisect_right
@@ -156,6 +155,8 @@ _ENTITY = r"&(?:amp;)*(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});"
 
 
 def _entity(match: re.Match[str]) -> str:
+    import html  # whose table is long, for the few texts that hold entities
+
     text = match[0]
     while (decoded := html.unescape(text)) != text:
         text = decoded

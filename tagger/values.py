@@ -6,9 +6,10 @@ import ast
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tagger import kernel
 from tagger.errors import RecordError
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "as_text",
     "as_year",
     "clean_text",
+    "is_clean",
     "is_missing",
 ]
 
@@ -25,9 +27,7 @@ MAX_TEXT = 1_000_000
 """Longest title or abstract kept, in characters; the rest is cut with a note."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_CONTROL_BYTES = bytes([*range(9), 11, 12, *range(14, 32), 127])
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_SHORT = 64
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d{5})")
 _DBLP_NUMBER = re.compile(r"\s+\d{4}$")
 _LIST_GOES_ON = re.compile(
@@ -47,18 +47,18 @@ def clean_text(text: str) -> tuple[str, bool]:
     A control character becomes a blank, a lone surrogate U+FFFD, one for one,
     so offsets stay. Tabs and line ends are kept.
     """
-    if len(text) < _SHORT and text.isprintable():
+    if is_clean(text):
         return text, False
-    # Bytes are searched in half the time that `str.isprintable` takes. In UTF-8 no
-    # part of a longer character looks like a control character.
-    try:
-        data = text.encode()
-    except UnicodeEncodeError:
-        data = b""
-    if len(data.translate(None, _CONTROL_BYTES)) == len(data) >= len(text):
-        return text, False
-    cleaned = _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
-    return cleaned, cleaned != text
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)), True
+
+
+def _is_clean(text: str) -> bool:
+    """Tell whether a text can be encoded and printed as it is."""
+    return not (_CONTROL.search(text) or _SURROGATE.search(text))
+
+
+# Nearly all texts are, and every field of every record is asked.
+is_clean: Callable[[str], bool] = getattr(kernel.compiled, "is_clean", _is_clean)
 
 
 def as_text(value: Any, field: str, where: str) -> str:

@@ -1,5 +1,6 @@
 """Nothing is loaded that a command does not need."""
 
+import os
 import subprocess
 import sys
 
@@ -54,8 +55,28 @@ def test_predict_loads_numpy_and_no_other_library(root):
     loaded = modules_after(root, "predict", "seeds/example-abstract.txt")
     assert not {name.partition(".")[0] for name in loaded} & HEAVY
     assert not {"tagger.training", "tagger.evaluation", "tagger.keywords"} & loaded
-    assert not {"difflib", "numpy.ma", "shutil", "tempfile"} & loaded
+    assert not {"difflib", "html", "numpy.ma", "shutil", "tempfile"} & loaded
+    assert not {"_hashlib", "tagger.exclusive"} & loaded
     assert len(loaded) < 310
+
+
+def test_predict_starts_no_threads_that_multiply(root):
+    program = (
+        "from os import environ\n"
+        "from tagger.cli import main\n"
+        "main(['predict', 'seeds/example-abstract.txt'], standalone_mode=False)\n"
+        "print(environ['OPENBLAS_NUM_THREADS'])"
+    )
+    environment = {k: v for k, v in os.environ.items() if "NUM_THREADS" not in k}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert done.stdout.splitlines()[-1] == "1"
 
 
 # What every reading needs, whatever the format.

@@ -1,7 +1,8 @@
 """Cuts and outcomes."""
 
 import pickle
-from dataclasses import FrozenInstanceError
+from copy import copy
+from dataclasses import FrozenInstanceError, asdict, replace
 
 import numpy as np
 import pytest
@@ -35,9 +36,11 @@ def test_a_record_that_cannot_be_judged_gets_no_theme():
         assert given.sum(axis=1).tolist() == [0, int(exclusive), 0]
 
 
-def test_exclusive_gives_the_most_probable_and_the_first_of_equals():
+def test_exclusive_gives_the_most_probable_and_nothing_where_two_are():
     given = cut(P, HALF, FREE, exclusive=True)
-    assert_array_equal(given, [[0, 0, 1], [0, 0, 1], [1, 0, 0]])
+    assert_array_equal(given, [[0, 0, 1], [0, 0, 1], [0, 0, 0]])
+    one = cut(np.ones((2, 1)), HALF[:1], FREE[:2], exclusive=True)
+    assert_array_equal(one, [[1], [1]])
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
@@ -93,6 +96,19 @@ def test_decisions_are_those_of_the_definition_in_python(P, given, reasons):
     assert pickle.loads(pickle.dumps(made)) == made
     with pytest.raises(FrozenInstanceError, match="cannot assign"):
         made[0].status = "none"
+
+
+def test_probabilities_are_numbers_whenever_they_are_asked_for():
+    records = [Record(id=str(n)) for n in range(3)]
+    given = cut(P, HALF, FREE)
+    for asked in (repr, hash, asdict, copy, lambda made: made.probabilities):
+        made = decisions(records, P, given, FREE, ["a", "b", "c"])[0]
+        asked(made)
+        assert made.probabilities == (0.5, 0.49, 0.9)
+        assert asdict(made)["probabilities"] == (0.5, 0.49, 0.9)
+        assert replace(made, id="x").probabilities is made.probabilities
+    with pytest.raises(AttributeError, match="'Decision' object has no attribute 'p'"):
+        made.p  # noqa: B018
 
 
 def test_the_reasons_have_names():

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from tagger.errors import RecordError
 from tagger.formats import read_entries, write_entries
-from tagger.formats.json_text import tagged_object
+from tagger.formats.json_text import _edited, _first_tags, tagged_object
+from tagger.formats.packing import ByteStream
+from tagger.formats.text_stream import TextReader
 from tagger.records import Tag
 
 TAGS = [Tag("moe", 0.91), Tag("optimizers", 0.75)]
@@ -331,3 +333,61 @@ def test_a_lost_quote_on_one_line_loses_its_own_record_only(broken, outer):
         again = io.BytesIO()
         reading.write([(entry, None) for entry in entries], again)
         assert again.getvalue() == data
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *[
+                    b"\r",
+                    b"\n",
+                    b"\r\n",
+                    b"a",
+                    b"\xc3\xa9",
+                    b"\xe2\x82",
+                    b"\xff",
+                    b"\0",
+                ],
+                *["\x0b\x0c\x1c\x85\u2028\ufeff".encode(), b"\x85", b" "],
+            ]
+        ),
+        max_size=12,
+    ),
+    st.integers(1, 4),
+    st.sampled_from(["utf-8", "latin-1", "cp1252"]),
+)
+def test_lines_parted_as_bytes_are_those_of_the_text(pieces, size, encoding):
+    def reader():
+        return TextReader("x", ByteStream("x", io.BytesIO(b"".join(pieces))), encoding)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tagger.formats.text_stream._PIECE", size)
+        one, other = reader(), reader()
+        try:
+            lines = list(one)
+        except RecordError:  # cp1252 lacks a byte
+            return
+        assert [text + end for text, end in other.lines()] == lines
+    assert all(not end.strip("\r\n") for _, end in reader().lines())
+    assert not any({"\r", "\n"} & {*text} for text, _ in reader().lines())
+    assert (one.line, one.notes()) == (other.line, other.notes())
+
+
+tags = st.builds(
+    Tag,
+    st.sampled_from(["moe", "fp8", 'é"\\\u2028']),
+    st.floats(0, 1) | st.sampled_from([float("nan"), 2.0]),
+    st.sampled_from(["model", "model", "model", "human"]),
+    st.sampled_from([None, "", "themes-1", "ß"]),
+    st.sampled_from([None, "2026-01-31"]),
+)
+
+
+@pytest.mark.parametrize("text", ['{"id": 1}', '{"id":1}', '{ "é": [] }', '{"a" : 1}'])
+@given(st.lists(tags, max_size=3), st.booleans())
+def test_tags_on_one_line_are_written_as_in_any_object(text, given, ascii_only):
+    fields = json.loads(text)
+    wanted = _edited(text, fields, _first_tags(given), ascii_only)
+    assert tagged_object(text, given, ascii_only=ascii_only) == wanted

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import tagger.features as features
+import tagger.scorer as scorer
 from tagger import kernel
 from tagger.features import leave_to_python, read_events
 from tagger.records import Record
 from tagger.store import checksum
 from tagger.tokens import _tokenize, tokenize
+from tagger.values import _is_clean
 
 compiled = kernel.compiled
 pytestmark = pytest.mark.skipif(
@@ -119,6 +121,36 @@ def only_once():
     """Give a `MonkeyPatch` that may be used within one hypothesis test."""
     with pytest.MonkeyPatch.context() as patch:
         yield patch
+
+
+@pytest.fixture(scope="module", autouse=True)
+def with_tables():
+    """Have few records scored by the tables too, as many are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scorer, "FEW", 0)
+        yield
+
+
+def test_few_records_are_scored_without_tables_and_alike(tiny, monkeypatch):
+    monkeypatch.setattr(scorer, "FEW", 5)
+    few, many = (pickle.loads(pickle.dumps(tiny._scorer)) for _ in range(2))
+    many._left = 0
+    texts = [*TEXTS, "optimizer " * 70, "learning rates of machine learned potentials"]
+    for text in texts:
+        records = [record(text, "adam fp8"), record("", text), record("q", text)]
+        few._left = 5
+        for one, other in zip(few(records), many(records), strict=True):
+            assert_array_equal(one, other)
+    assert "_model" not in vars(few)
+    few(records)
+    few(records[:1])
+    assert "_model" in vars(few)
+
+
+@given(st.lists(st.sampled_from([*RARE, *map(chr, range(0xA1)), "\ud800", "\udcff"])))
+def test_what_can_be_printed_is_told_alike(drawn):
+    text = "".join(drawn)
+    assert compiled.is_clean(text) == _is_clean(text)
 
 
 def test_a_brace_alone_stays_beside_signs_whose_bytes_look_like_latex(monkeypatch):

@@ -222,8 +222,11 @@ def test_an_exclusive_model_is_exclusive_when_it_is_read_back(by_hand, tmp_path)
     from dataclasses import replace
 
     save(replace(by_hand, exclusive=True), tmp_path / "m")
-    given = load(tmp_path / "m").predict([Record(id="x", abstract="loss")] * 2)
-    assert given.tolist() == [[True, False]] * 2
+    records = [Record(id="x", title="Adam"), Record(id="y", abstract="loss")]
+    assert by_hand.predict(records).tolist() == [[True, True], [False, False]]
+    given = load(tmp_path / "m").predict(records)
+    # Of the second, both themes are as probable.
+    assert given.tolist() == [[True, False], [False, False]]
 
 
 def test_a_model_is_saved_again_only_when_told(by_hand, tmp_path):

@@ -71,6 +71,7 @@ def fuzz(seconds: float, seed: int, library: str) -> None:
     from tagger import kernel
     from tagger.features import read_events
     from tagger.records import Record
+    from tagger.values import _is_clean
 
     spec = importlib.util.spec_from_file_location("tagger._kernel", library)
     assert spec is not None
@@ -102,6 +103,8 @@ def fuzz(seconds: float, seed: int, library: str) -> None:
         for one in texts:
             compiled.checksum(one.encode("utf-8", "surrogatepass"))
             compiled.tokenize(one)
+            if compiled.is_clean(one) != _is_clean(one):
+                sys.exit(f"The compiled part finds {one!r} clean, or does not.")
         n_texts += len(texts)
         n_characters += sum(map(len, texts))
     print(f"{n_texts:,} texts, {n_characters:,} characters, seed {seed}: no finding")

@@ -72,15 +72,13 @@ class JsonLines:
     def read(self, door: Door) -> Iterator[Entry]:
         """Yield an entry a line."""
         before = ""
-        for number, line in enumerate(self._source.text(), start=1):
-            text = line.rstrip("\r\n")
+        for number, (text, end) in enumerate(self._source.text().lines(), start=1):
             if not text.strip():
-                before += line
+                before += text + end
                 check_size(len(before) * LINE_COST, door.source, number)
                 continue
-            raw = RawText(before, text, line[len(text) :])
+            yield entry_of_json(door, (before, text, end), number)
             before = ""
-            yield entry_of_json(door, raw, number)
         self._tail = before
 
     def history(self, entry: Entry) -> History:
@@ -100,23 +98,27 @@ class JsonLines:
         return RawText("" if last.raw.after else end, text, end)
 
 
-def entry_of_json(door: Door, raw: RawText, line: int) -> Entry:
-    """Return the entry of a JSON text that should be one object."""
+def entry_of_json(door: Door, parts: tuple[str, str, str], line: int) -> Entry:
+    """Return the entry of a JSON text that should be one object.
+
+    `parts` are those of its `RawText`.
+    """
+    before, text, after = parts
     try:
-        value = decoded(raw.text)
+        value = decoded(text)
     except ValueError as error:
         return door.bad(
             "not JSON",
             f"this is not JSON: {_reason(error)}. Expected one object such as "
             '{"title": ..., "abstract": ...}.',
-            raw,
+            RawText(*parts),
             line,
         )
     if not isinstance(value, dict):
         return door.bad(
             "not an object",
-            f"found {raw.text[:40]!r}; expected a JSON object with named fields.",
-            raw,
+            f"found {text[:40]!r}; expected a JSON object with named fields.",
+            RawText(*parts),
             line,
         )
     kind, fields = plain_fields(value)
@@ -125,7 +127,7 @@ def entry_of_json(door: Door, raw: RawText, line: int) -> Entry:
     if kind == "CSL item" and door.holds_labels("keyword"):
         words = split_words(str(fields.get("keyword") or ""))[1]
         fields["keyword"] = persons_words(words, history(value))
-    return door.entry(fields, raw=_JsonText(*raw, value), line=line)
+    return door.entry(fields, raw=_JsonText(before, text, after, value), line=line)
 
 
 def _reason(error: ValueError) -> str:

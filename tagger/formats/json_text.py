@@ -57,7 +57,6 @@ DECODER = json.JSONDecoder(
 _BLANK = " \t\r\n"
 _FIRST_NAME = re.compile(r'"(?:[^"\\]|\\.)*"[ \t\r\n]*:([ \t\r\n]?)', re.DOTALL)
 _ONE_LINE = re.compile(r'\{[ \t]*"[^"\\]*":([ \t\r\n]?)')
-_NO_TAGS: dict[str, Any] = {"tags": []}
 # An object without any of these has no history, and is no CSL item.
 _TELLING = frozenset({"tags", MEMORY_FIELD, "type"})
 _NO_HISTORY = History()
@@ -129,11 +128,11 @@ def tagged_object(
     """
     fields: Mapping[str, Any] = decoded(text) if value is None else value
     if fields.keys().isdisjoint(_TELLING):
-        changes = _first_tags(tags)
         style = _ONE_LINE.match(text)
         if style and text[-1] == "}" and text[-2] not in _BLANK:
             # Nearly all records: what is new goes before the last brace.
-            return text[:-1] + _members_text(changes, ascii_only, not style[1]) + "}"
+            return f"{text[:-1]}{_members_text(tags, ascii_only, not style[1])}}}"
+        changes = _first_tags(tags)
     else:
         old = history(fields)
         new = retagged(old, tags)
@@ -250,12 +249,44 @@ def _edited(
     return text
 
 
-def _members_text(changes: dict[str, Any], ascii_only: bool, compact: bool) -> str:
-    """Return members to put behind others on one line."""
-    if changes == _NO_TAGS:
-        return ',"tags":[]' if compact else ', "tags": []'
+def _members_text(tags: Sequence[Tag], ascii_only: bool, compact: bool) -> str:
+    """Return `_first_tags` as members to put behind others on one line."""
     comma, colon = (",", ":") if compact else (", ", ": ")
-    return comma + _encoder(ascii_only, comma, colon).encode(changes)[1:-1]
+    if not tags:
+        return f'{comma}"tags"{colon}[]'
+    themes = {tag.theme for tag in tags}
+    if len(themes) < len(tags) or not all(map(_is_usual, tags)):
+        written = _encoder(ascii_only, comma, colon).encode
+        return comma + written(_first_tags(tags))[1:-1]
+    # The same, put together in a third of the time.
+    listed, names = [], []
+    for tag in tags:
+        name = _quoted(tag.theme, ascii_only)
+        text = (
+            f'{{"theme"{colon}{name}{comma}"probability"{colon}'
+            f'{rounded(tag.probability)!r}{comma}"source"{colon}"model"'
+        )
+        if tag.model:
+            text += f'{comma}"model"{colon}{_quoted(tag.model, ascii_only)}'
+        if tag.date:
+            text += f'{comma}"date"{colon}{_quoted(tag.date, ascii_only)}'
+        listed.append(text + "}")
+        names.append(name)
+    return (
+        f'{comma}"tags"{colon}[{comma.join(listed)}]'
+        f'{comma}"{MEMORY_FIELD}"{colon}{{"written"{colon}[{comma.join(names)}]}}'
+    )
+
+
+def _is_usual(tag: Tag) -> bool:
+    """Tell whether a tag is one that a model gave."""
+    return tag.source == "model" and 0.0 <= tag.probability <= 1.0
+
+
+@lru_cache(maxsize=1024)
+def _quoted(text: str, ascii_only: bool) -> str:
+    """Return a text as JSON writes it; themes, models and days are few."""
+    return json.dumps(text, ensure_ascii=ascii_only)
 
 
 @lru_cache
