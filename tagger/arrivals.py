@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tagger.errors import RecordError
 from tagger.formats import Reading, files_in, holds_records, suffix_of, walked
+from tagger.formats.folders import no_records
 from tagger.formats.packing import PACKED_SUFFIXES
 
 __all__ = ["Job", "arriving", "jobs_in", "places_of", "target_of"]
@@ -51,7 +52,7 @@ def jobs_in(sources: Sequence[str], out: Path) -> tuple[list[Job], list[Path]]:
             found = [path for path in found if not _is_output(path, source, out)]
             others += [p for p in unknown if not _is_output(p, source, out)]
             if not found:
-                raise RecordError(f"{source} holds no file of records.")
+                raise RecordError(no_records(source, others))
         for path in found:
             place = path.relative_to(source) if source.is_dir() else Path(path.name)
             if place in jobs:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tagger.definitions import FEW_LABELS
 from tagger.model import Tagger
+from tagger.wording import counted
 
 __all__ = ["model_card"]
 
@@ -40,7 +41,7 @@ def model_card(model: Tagger) -> str:
     """
     held_out = model.facts.get("held_out")
     lines = [
-        f"# A model of {len(model.themes)} themes",
+        f"# A model of {counted(len(model.themes), 'theme')}",
         "",
         "Reads title and abstract of a scientific paper and says which of these "
         "themes it is about, with a calibrated probability, or that none applies, or "
@@ -85,11 +86,13 @@ def _data(model: Tagger) -> Iterator[str]:
 def _figures(held_out: Mapping[str, Any]) -> Iterator[str]:
     """Give the overall figures, with their definitions and baselines."""
     overall, baselines = held_out["overall"], held_out["baselines"]
+    none, unsure = held_out["records_without_label"], held_out["unsure_pairs"]
     yield (
-        f"On {held_out['records']:,} records with {held_out['labels']:,} labels "
-        f"({held_out['records_without_label']:,} records rightly have none; "
-        f"{held_out['unsure_pairs']:,} pairs marked unsure are left out). In "
-        "brackets: 95 % interval from a bootstrap over records."
+        f"On {counted(held_out['records'], 'record')} with "
+        f"{counted(held_out['labels'], 'label')} "
+        f"({counted(none, 'record rightly has', 'records rightly have')} none; "
+        f"{counted(unsure, 'pair marked unsure is', 'pairs marked unsure are')} left "
+        "out). In brackets: 95 % interval from a bootstrap over records."
     )
     yield from ("", "| figure | value | definition |", "| --- | --- | --- |")
     for name in _SHOWN:
@@ -150,7 +153,7 @@ def _limits(model: Tagger, held_out: Mapping[str, Any] | None) -> Iterator[str]:
                 f"{', '.join(few)}."
             )
     if model.exclusive:
-        yield "- Gives every record exactly one theme; there is no 'none'."
+        yield "- Gives a record one theme, or none where two are as probable."
     yield "- Reads English. Other languages are abstained from, not judged."
     yield "- Judges title and abstract only; what the full text adds is not seen."
     yield "- A paper that mentions a theme in passing may still be given it."

@@ -116,6 +116,8 @@ class Account:
         Each skipped record: ``file``, ``line``, ``reason``, ``problem``.
     notes : list of str
         Whole sentences.
+    not_json : int
+        Records that hold a NaN in JSON.
     """
 
     place: str
@@ -130,6 +132,7 @@ class Account:
     decided: dict[str, int] = field(default_factory=dict)
     skipped: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    not_json: int = 0
 
 
 def parts_of(source: str, out: str) -> tuple[list[Part], list[str]]:
@@ -264,6 +267,7 @@ def tag_part(how: Plan, part: Part) -> Account:
             decided=dict(outcome.decided),
             skipped=skipped,
             notes=outcome.reading.notes,
+            not_json=outcome.reading.n_not_json,
         )
         # Said beforehand, so that a part without an account is not ours.
         _keep(work, replace(account, whole=False))

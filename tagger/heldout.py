@@ -16,6 +16,7 @@ from tagger.model import Tagger
 from tagger.plans import Part
 from tagger.records import Record
 from tagger.training import Settings, learn
+from tagger.wording import counted
 
 __all__ = ["ask", "cross_validate", "learning_curve"]
 
@@ -33,8 +34,8 @@ def ask(model: Tagger, records: Sequence[Record]) -> Answers:
     chosen = labelled(records)
     if not chosen:
         raise RecordError(
-            f"0 of {len(records):,} records are labelled; labels stand in the field "
-            "'themes' as a list of theme ids."
+            f"Of {counted(len(records), 'record')} none is labelled; labels stand in "
+            "the field 'themes' as a list of theme ids."
         )
     y = label_matrix(chosen, model.theme_ids)
     return Answers(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tagger.errors import RecordError
 from tagger.records import Record
+from tagger.wording import counted
 
 __all__ = [
     "Labels",
@@ -109,9 +110,10 @@ def check_one_theme(records: Sequence[Record]) -> None:
     if wrong:
         more = f"; and {len(wrong) - 3:,} more" if len(wrong) > 3 else ""
         raise RecordError(
-            f"{len(wrong):,} of {len(records):,} records do not have exactly one "
-            f"theme, as 'exclusive' promises: {'; '.join(wrong[:3])}{more}. Give each "
-            "of them one theme, leave them out, or do not ask for 'exclusive'."
+            f"{len(wrong):,} of {counted(len(records), 'record')} "
+            f"{'does' if len(wrong) == 1 else 'do'} not have exactly one theme, as "
+            f"'exclusive' promises: {'; '.join(wrong[:3])}{more}. Give each of them "
+            "one theme, leave them out, or do not ask for 'exclusive'."
         )
 
 
@@ -129,10 +131,11 @@ def _unknown(record: Record, label: str, theme_ids: Sequence[str]) -> str:
         hint = f"Did you mean {close[0]!r}?"
     else:
         hint = (
-            f"The themes are {', '.join(theme_ids)}. Themes of your own come with "
-            "--themes FILE, or with -m and a model of yours."
+            f"The themes are {', '.join(theme_ids)}. Add this one to the theme file "
+            "(--themes FILE), name a model that knows it (-m DIR), or take the label "
+            "out."
         )
     return (
         f"{_where(record)} has the label {label!r}, which is none of the "
-        f"{len(theme_ids)} themes. {hint}"
+        f"{counted(len(theme_ids), 'theme')}. {hint}"
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tagger.errors import RecordError
 from tagger.material import Material
 from tagger.splits import group_split, holdout_split, multilabel_folds, time_split
+from tagger.wording import counted
 
 __all__ = [
     "Part",
@@ -136,8 +137,9 @@ def make_parts(
     if n_papers < max(wanted, 2):
         fewer = f", or ask for 'cv:{n_papers}'" if n_papers >= 2 else ""
         raise RecordError(
-            f"{len(material.records):,} labelled records of {n_papers:,} papers cannot "
-            f"be split by '{plan.kind}:{plan.value}'; label more papers in the field "
+            f"{counted(len(material.records), 'labelled record')} of "
+            f"{counted(n_papers, 'paper')} cannot be split by "
+            f"'{plan.kind}:{plan.value}'; label more papers in the field "
             f"'themes'{fewer}."
         )
     parts = []
@@ -179,5 +181,7 @@ def describe_parts(
         "of it."
     )
     if len(tested) < n:
-        said += f" {n - len(tested):,} of the {n:,} labelled records are not tested."
+        left = n - len(tested)
+        are = "is" if left == 1 else "are"
+        said += f" {left:,} of the {n:,} labelled records {are} not tested."
     return said

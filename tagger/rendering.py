@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from tagger.baselines import RULES
 from tagger.comparison import Comparison
 from tagger.definitions import FEW_LABELS, SMALLER_IS_BETTER
 from tagger.evaluation import Evaluation
 from tagger.pictures import draw_pictures
+from tagger.wording import counted
 
 __all__ = [
     "format_comparison",
+    "format_gain",
     "format_seen",
     "format_table",
     "render_html",
@@ -92,9 +95,10 @@ def format_table(evaluation: Evaluation) -> str:
     ]
     width = [max(len(row[c]) for row in [head, *rows]) for c in range(len(head))]
     lines = [
-        f"{e.n_records:,} records, {len(e.themes)} themes, {e.n_labels:,} labels; "
-        f"{e.n_unlabelled:,} records without a label; {e.n_unsure:,} unsure pairs "
-        f"left out; {e.n_abstained:,} records abstained from",
+        f"{counted(e.n_records, 'record')}, {counted(len(e.themes), 'theme')}, "
+        f"{counted(e.n_labels, 'label')}; {counted(e.n_unlabelled, 'record')} without "
+        f"a label; {counted(e.n_unsure, 'unsure pair')} left out; "
+        f"{counted(e.n_abstained, 'record')} abstained from",
         "",
     ]
     for row in [head, *rows]:
@@ -144,7 +148,7 @@ def format_comparison(comparison: Comparison) -> str:
     first, second = comparison.names
     lines = [
         f"{second} against {first}, paired on the same records; the tags of "
-        f"{len(comparison.changed):,} records differ",
+        f"{counted(len(comparison.changed), 'record')} differ",
         "",
     ]
     wide = max(len(name) for name in (*comparison.differences, *comparison.themes))
@@ -156,6 +160,17 @@ def format_comparison(comparison: Comparison) -> str:
     lines += ["", f"F1 of themes that differ: {len(certain)}"]
     lines += [f"{t.ljust(wide)}  {_cell(f.to_dict())}" for t, f in certain.items()]
     return "\n".join(lines)
+
+
+def format_gain(evaluation: Evaluation) -> str:
+    """Say in a sentence how much better it is than the keywords alone."""
+    ours = round(evaluation.overall["micro_f1"].value, 3)
+    rules = round(evaluation.baselines[RULES]["micro_f1"], 3)
+    both = f"{_figure(ours)} against {_figure(rules)}"
+    if ours > rules:
+        gain = _figure(ours - rules)
+        return f"Better than the keywords alone by {gain} micro F1 ({both})."
+    return f"Not better than the keywords alone: micro F1 {both}."
 
 
 def format_seen(flattered: Evaluation) -> str:

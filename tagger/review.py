@@ -30,6 +30,7 @@ from tagger.seen import seen_in_training
 from tagger.splits import multilabel_folds
 from tagger.themes import Theme
 from tagger.training import Settings, company_of
+from tagger.wording import counted
 
 __all__ = ["review_model", "review_split"]
 
@@ -73,12 +74,13 @@ def review_model(
     fresh = _fresh(answers, overlaps)
     if not fresh.any() and not keep_seen:
         raise RecordError(
-            f"The model was trained on every one of the {len(fresh):,} labelled "
-            "records, so nothing can be held out; give other records, "
-            "cross-validate with --themes, or see the flattering figures with "
-            "--keep-seen."
+            "The model was trained on every one of "
+            f"{counted(len(fresh), 'labelled record')}, so nothing can be held out; "
+            "give other records, cross-validate with --themes, or see the flattering "
+            "figures with --keep-seen."
         )
-    split = f"A trained model on {int(fresh.sum()):,} records it was not trained on."
+    n = counted(int(fresh.sum()), "record")
+    split = f"A trained model on {n} it was not trained on."
     flattered = answers.evaluate(seed=seed) if keep_seen and overlaps else None
     if fresh.any():
         answers = answers.select(fresh)

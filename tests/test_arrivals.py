@@ -49,7 +49,7 @@ def test_two_files_of_one_place_are_refused(tmp_path):
 
 def test_a_folder_without_records_is_refused(tmp_path):
     put(tmp_path / "in" / "a.png", "x")
-    with pytest.raises(RecordError, match=r"in holds no file of records\."):
+    with pytest.raises(RecordError, match=r"in holds no file of records \(left out, "):
         jobs_in([str(tmp_path / "in")], tmp_path / "out")
 
 

@@ -142,13 +142,36 @@ def test_a_table_says_theme_probability_and_words(predict, file, tiny):
     assert lines[3].split()[2:] == ["FP8,", "4-bit"]
     assert lines[4:9] == [
         "new.jsonl:3",
-        "  cannot say: unusable",
+        lines[5],
         "d",
         "  cannot say: no text",
         "A story of energy",
     ]
+    assert lines[5].startswith("  cannot say: new.jsonl:3: this is not JSON: ")
     assert lines[9].startswith("  none of the 3 themes (nearest: potentials 0.")
     assert len(lines) == 10
+
+
+def test_a_table_with_all_says_every_probability_the_highest_first(predict, file, tiny):
+    lines = predict(file, "--all", "--output", "table").stdout.splitlines()
+    assert lines[1].startswith("  optimizers ")
+    assert {line.split()[0] for line in lines[1:4]} == set(tiny.theme_ids)
+    assert [line.split()[2:] for line in lines[2:4]] == [["not", "given"]] * 2
+    chances = [float(line.split()[1]) for line in lines[1:4]]
+    assert chances == sorted(chances, reverse=True)
+    # Of what is no record there is no probability.
+    assert lines[lines.index("new.jsonl:3") + 2] == "d"
+
+
+def test_a_table_with_evidence_says_how_much_each_word_speaks(predict, file):
+    lines = predict(file, "--evidence", "--output", "table").stdout.splitlines()
+    at = lines.index(r"The \textit{FP8} format")
+    spoken = [line.split() for line in lines[at + 2 : at + 4]]
+    assert [words[1:] for words in spoken] == [
+        ["title:", "FP8"],
+        ["abstract:", "4-bit"],
+    ]
+    assert all(float(words[0]) > 0 for words in spoken)
 
 
 def test_text_outside_ascii_stays_as_it_is(predict):
@@ -210,3 +233,20 @@ def test_a_file_alone_that_is_refused_is_said_once(predict, tmp_path):
     assert result.stderr == (
         f"Error: {tmp_path / 'gone.txt'} cannot be read: no such file or directory.\n"
     )
+
+
+def test_standard_input_is_read_only_once(predict):
+    result = predict("-", "-")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "'-' is standard input, which can be read only once" in result.stderr
+
+
+def test_a_folder_with_the_name_of_standard_input_is_named_by_its_path(
+    predict, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").mkdir()
+    (tmp_path / "-" / "a.jsonl").write_text('{"id": "a", "title": "Adam"}\n')
+    (read,) = objects(predict("-", input='{"id": "i", "title": "FP8"}\n'))
+    assert read["id"] == "i"
+    assert objects(predict("./-"))[0]["id"] == "a"

@@ -80,3 +80,48 @@ def test_what_goes_into_a_pipe_is_utf_8_whatever_the_system_says(root, tmp_path)
     text = done.stdout.decode("utf-8")
     assert '"title": "μP: scaling of large models"' in text
     assert '"file": "caf\\udce9-μ.txt"' in text
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "last"),
+    [
+        (">&-", 1, "Error: The output cannot be used: bad file descriptor.\n"),
+        (
+            ">/dev/full",
+            1,
+            "Error: The output cannot be used: no space left on device.\n",
+        ),
+        ("| head -c 0", 0, ""),
+    ],
+)
+def test_a_model_that_was_written_is_told_of_where_nothing_can_be_printed(
+    root, tmp_path, where, code, last
+):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+    themes, out = tmp_path / "themes.toml", tmp_path / "mine"
+    themes.write_text('[[theme]]\nname = "A"\nkeywords = ["Adam"]\n')
+    done = shell(f"train --themes {themes} -o {out} {where}", root)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert done.stderr.decode() == f"The model is in {out} all the same.\n{last}"
+    assert (out / "manifest.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "last"),
+    [
+        ("| head -c 0", 0, ""),
+        (">&-", 1, "Error: The output cannot be used: bad file descriptor.\n"),
+    ],
+)
+def test_a_report_is_written_where_nothing_can_be_printed(
+    root, tmp_path, where, code, last
+):
+    labelled, report = tmp_path / "labelled.jsonl", tmp_path / "report"
+    labelled.write_text('{"title": "A new optimizer", "themes": ["optimizers"]}\n')
+    words = f"evaluate {labelled} --report {report} --json {tmp_path}/all.json"
+    done = shell(f"{words} {where}", root)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert done.stderr.decode() == last
+    assert (report / "report.html").is_file()
+    assert (tmp_path / "all.json").is_file()

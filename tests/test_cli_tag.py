@@ -1,5 +1,6 @@
 """`tagger tag`."""
 
+import gc
 import json
 
 import pytest
@@ -276,7 +277,7 @@ def test_a_watched_folder_is_tagged_file_by_file(tag, tmp_path, monkeypatch):
     (folder / "a.jsonl").write_text('{"id": "x", "title": "Adam"}\n' + LINES)
     result = tag(*options, "--update", "--strict")
     assert "1 tagged" in result.stderr
-    assert "Error: 1 records were skipped, and --strict is given." in result.stderr
+    assert "Error: 1 record was skipped, and --strict is given." in result.stderr
     assert len((out / "a.jsonl").read_text().splitlines()) == 4
 
 
@@ -308,3 +309,97 @@ def test_a_folder_does_not_go_to_a_stream(more, tmp_path, tiny_dir):
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 2
     assert "'-'" in result.stderr
+
+
+def test_standard_input_is_tagged_only_once(tiny_dir):
+    words = ["tag", "-", "-", "-o", "out", "-m", str(tiny_dir)]
+    result = CliRunner().invoke(main, words, input="")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == (
+        "Error: '-' is standard input, which can be read only once; give it once."
+    )
+
+
+def test_a_folder_with_the_name_of_standard_input_is_named_by_its_path(
+    tag, file, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").mkdir()
+    (tmp_path / "-" / "a.jsonl").write_text('{"title": "Adam"}\n')
+    assert tag("./-", "-o", "out").exit_code == 0
+    assert (tmp_path / "out" / "a.jsonl").is_file()
+    assert tag("-", "-o", "in.jsonl", input='{"title": "FP8"}\n').exit_code == 0
+    assert "FP8" in (tmp_path / "in.jsonl").read_text()
+    result = tag("-", file, "-o", "out")
+    assert result.exit_code == 2
+    assert "(the folder of that name is ./-)." in " ".join(result.stderr.split())
+
+
+def test_a_file_with_the_name_of_standard_input_is_named_by_its_path(
+    tag, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_text('{"title": "Adam"}\n')
+    assert tag("./-", "-o", "out.jsonl").exit_code == 0
+    assert "Adam" in (tmp_path / "out.jsonl").read_text()
+
+
+def test_a_day_that_is_none_is_wrong_usage(tag, file):
+    for day in ("2026-13-31", "2026-02-30", "tomorrow"):
+        result = tag(file, "-o", "x.jsonl", "--date", day)
+        assert result.exit_code == 2
+        assert f"{day!r} is no day such as 2026-01-31." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("t.xlsx", "Excel"), ("t.XLS", "Excel"), ("t.ods", "OpenDocument"),
+     ("t.docx", "Word"), ("t.pdf", "PDF")],
+)  # fmt: skip
+def test_the_name_of_a_spreadsheet_or_document_is_refused(tag, tmp_path, name, format):
+    (tmp_path / "new.csv").write_text("id,title\n1,Adam\n")
+    result = tag(tmp_path / "new.csv", "-o", tmp_path / name)
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert f"{name} would be no {format} file: OUT gets the format of IN;" in said
+    assert not (tmp_path / name).exists()
+
+
+def test_a_table_that_came_with_such_a_name_may_keep_it_and_that_is_noted(
+    tag, tmp_path
+):
+    (tmp_path / "export.xls").write_text("id\ttitle\n1\tAdam\n")
+    result = tag(tmp_path / "export.xls", "-o", tmp_path / "out.xls")
+    assert result.exit_code == 0
+    assert "out.xls was written as tsv, though its name says Excel." in result.stderr
+
+
+def test_a_tag_that_stays_out_because_somebody_removed_it_is_counted(tag, tmp_path):
+    (tmp_path / "a.csv").write_text("id,title\n1,Adam\n2,An Adam optimizer\n")
+    (tmp_path / "a.jsonl").write_text('{"title": "Adam"}\n{"title": "An optimizer"}\n')
+    (tmp_path / "a.bib").write_text(
+        "@misc{a,\n  title = {Adam}\n}\n@misc{b,\n  title = {An optimizer}\n}\n"
+    )
+    said = "1 record with a tag kept out, since somebody removed it."
+    for kind, given, left in [
+        ("csv", "optimizer,optimizers", "optimizer,"),
+        ("jsonl", '"tags": [{"theme": "optimizers"', '"tags": [], "old": [{"x": 1'),
+        ("bib", "keywords = {optimizers}", "keywords = {}"),
+    ]:
+        once, out = tmp_path / f"once.{kind}", tmp_path / f"out.{kind}"
+        assert said not in tag(tmp_path / f"a.{kind}", "-o", once).stderr
+        text = once.read_text()
+        last = text.rindex(given)
+        once.write_text(text[:last] + left + text[last + len(given) :])
+        result = tag(once, "-o", out)
+        assert result.exit_code == 0
+        assert said in result.stderr
+        # Remembered, and said again.
+        assert said in tag(out, "-o", out, "--overwrite").stderr
+
+
+@pytest.mark.parametrize("name", ["new.jsonl", "missing.jsonl"])
+def test_the_collector_is_left_as_it_was(tag, file, tmp_path, name):
+    before = gc.get_threshold()
+    tag(file.with_name(name), "-o", tmp_path / "out.jsonl")
+    assert gc.get_threshold() == before

@@ -50,6 +50,7 @@ def test_a_model_is_trained_saved_and_its_figures_printed(place, tiny):
     first, *_, last = result.stdout.splitlines()
     assert first == "Held-out figures (5-fold cross-validation)"
     assert last == "The model is in mine; use it with: tagger predict -m mine FILE"
+    assert "etter than the keywords alone" in result.stdout
     assert "potentials" in result.stdout
     assert result.stderr == "read 9, used 9, skipped 0\n"
     assert load("mine").themes == tiny.themes
@@ -65,6 +66,8 @@ def test_a_theme_file_alone_makes_a_model(place):
     assert result.exit_code == 0
     first = "No labelled records: the model is what the theme file says."
     assert result.stdout.splitlines()[0] == first
+    # Nothing was read, so nothing is said of that.
+    assert result.stderr == ""
     found = CliRunner().invoke(
         main, ["predict", "-m", "mine"], input='{"title": "Adam optimizer"}\n'
     )
@@ -142,3 +145,86 @@ def test_labels_that_contradict_exclusive_are_named_and_refused(place, toy_recor
 
 def test_every_format_has_a_name_that_the_option_takes():
     assert len({kind.name for kind in FORMATS}) == len(FORMATS)
+
+
+def test_one_theme_or_one_class_is_told_with_exclusive(place, toy_records):
+    lines = [json.dumps(record_fields(record)) for record in toy_records[:3]]
+    (place / "same.jsonl").write_text("\n".join(lines), "utf-8")
+    result = train("same.jsonl", "-o", "mine", "--exclusive")
+    assert result.exit_code == 0
+    assert result.stderr.startswith(
+        "3 labelled records have the theme 'optimizers' and none has another; the "
+        "other themes are known by their keywords alone.\n"
+    )
+    assert "labelled record" not in train("same.jsonl", "-o", "free").stderr
+    evaluated = CliRunner().invoke(
+        main, ["evaluate", "same.jsonl", "--themes", "themes.toml", "--exclusive"]
+    )
+    assert "3 labelled records have the theme 'optimizers'" in evaluated.stderr
+    (place / "themes.toml").write_text('[[theme]]\nname = "A"\nkeywords = ["Adam"]\n')
+    alone = train("-o", "alone", "--exclusive")
+    assert alone.stderr.startswith(
+        "There is one theme, 'a': with --exclusive every record that can be judged "
+        "gets it.\n"
+    )
+
+
+def test_each_file_without_labels_says_what_it_gives(place):
+    (place / "some.jsonl").write_text('{"title": "Adam"}\noops\n{"title": "FP8"}\n')
+    (place / "one.jsonl").write_text('{"title": "Adam"}\n')
+    (place / "bad.jsonl").write_text("oops\n{}\n")
+    (place / "bare.csv").write_text("id,title\n1,\n")
+    (place / "empty.jsonl").write_text("")
+    names = ("some.jsonl", "one.jsonl", "bad.jsonl", "bare.csv", "empty.jsonl")
+    words = [word for name in names for word in ("--unlabelled", name)]
+    result = train("-o", "mine", *words)
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[:5] == [
+        "--unlabelled some.jsonl: 2 of 3 records are learned from",
+        "--unlabelled one.jsonl: 1 of 1 record is learned from",
+        "--unlabelled bad.jsonl: of 2 records none has a text to learn from",
+        "--unlabelled bare.csv: of 1 record none has a text to learn from",
+        "--unlabelled empty.jsonl: holds no record, so nothing is learned from it",
+    ]
+
+
+@pytest.mark.parametrize("words", [["-", "-"], ["-", "--unlabelled", "-"]])
+def test_standard_input_is_read_only_once(place, words):
+    result = train(*words, "-o", "mine")
+    assert result.exit_code == 2
+    assert "'-' is standard input, which can be read only once; give it once." in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize(("n", "said"), [(2, "record is a paper"), (3, "records are")])
+def test_papers_that_stand_twice_are_counted(place, n, said):
+    line = (place / "labelled.jsonl").read_text("utf-8").splitlines()[0]
+    (place / "twice.jsonl").write_text("\n".join([line] * n), "utf-8")
+    assert f"{n - 1} {said}" in train("twice.jsonl", "-o", "mine").stderr
+
+
+def test_a_theme_without_keywords_and_labels_is_told_to_be_mute(place):
+    bare = [
+        f'[[theme]]\nname = "Bird {n}"\ndescription = "Birds."\n' for n in range(12)
+    ]
+    one = "The theme 'bird-0' has no keywords and no label: it is never given.\n"
+    (place / "themes.toml").write_text(THEMES + bare[0])
+    assert train("-o", "none").stderr == one
+    assert train("labelled.jsonl", "-o", "some").stderr.startswith(one)
+    (place / "themes.toml").write_text(THEMES + "".join(bare))
+    assert train("-o", "many").stderr.endswith(
+        "'bird-9' and 2 more have no keywords and no label: they are never given.\n"
+    )
+    line = '{"title": "Songs", "themes": ["bird-0"]}\n'
+    (place / "birds.jsonl").write_text(line)
+    (place / "themes.toml").write_text(THEMES + bare[0])
+    assert "bird-0" not in train("birds.jsonl", "-o", "told").stderr
+
+
+def test_a_label_that_no_theme_has_is_answered_with_what_can_be_done(place):
+    (place / "bad.jsonl").write_text('{"id": "r", "title": "a", "themes": ["zzz"]}')
+    assert train("bad.jsonl", "-o", "mine").stderr.endswith(
+        "Add this one to the theme file (--themes FILE), name a model that knows it "
+        "(-m DIR), or take the label out.\n"
+    )

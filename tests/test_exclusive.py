@@ -206,3 +206,18 @@ def test_a_model_by_hand_scores_rows_of_the_old_frequencies():
         np.array([1, 0, 0], np.float32), np.eye(3, 1, dtype=np.float32), np.zeros(1)
     )
     assert_allclose(model.scores(ROWS)[:, 0], [1, 1, 0, 0])
+
+
+def test_keywords_alone_give_no_theme_where_nothing_or_as_much_speaks(toy_background):
+    themes = [Theme("o", "O", keywords=("Adam",)), Theme("p", "P", keywords=("force",))]
+    model, _ = train_held_out([], themes, background=toy_background, exclusive=True)
+    texts = ["Adam", "force", "Adam and the force", "momentum of the energy"]
+    new = [Record(id=text, title=text) for text in texts]
+    found = [(d.status, [tag.theme for tag in d.tags]) for d in model.tag(new)]
+    assert found == [
+        ("tagged", ["o"]),
+        ("tagged", ["p"]),
+        ("none", []),
+        ("none", []),
+    ]
+    assert_allclose(model.predict_proba(new)[2:], 0.5)

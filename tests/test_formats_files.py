@@ -292,7 +292,7 @@ def test_records_of_many_files_come_in_order_and_skips_are_warned_of(tmp_path):
 def test_a_file_of_which_nothing_can_be_used_is_refused():
     with pytest.raises(
         RecordError,
-        match=r"None of the 2 entries of stream can be used. The first: stream:1: ",
+        match=r"stream has 2 entries, and none can be used. The first: stream:1: ",
     ):
         read_records(io.BytesIO(b'{"x": 1}\n{"x": 2}\n'))
 

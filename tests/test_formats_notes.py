@@ -264,7 +264,7 @@ def test_a_nan_in_json_fails_under_strict_and_in_parquet_is_null(tmp_path):
     result = inspect("x.jsonl", "--strict")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == (
-        "Error: 1 records hold a NaN, which is no JSON, and --strict is given."
+        "Error: 1 record holds a NaN, which is no JSON, and --strict is given."
     )
     assert inspect("x.jsonl").exit_code == 0
     assert inspect("x.parquet", "--strict").exit_code == 0

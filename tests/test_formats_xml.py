@@ -12,6 +12,8 @@ from tagger.formats.unwrapping import unwrapped
 from tagger.formats.xml_text import parsed
 from tagger.records import Tag
 
+DAY = "2026-01-31"
+
 
 def reading(text, **options):
     data = text if isinstance(text, bytes) else text.encode()
@@ -155,3 +157,14 @@ def test_any_feed_is_read_as_it_was_written(rows, cdata):
     text = feed(*(entry(written(title), written(words)) for title, words in rows))
     records = [e.record for e in reading(text, format="atom")]
     assert [record.title for record in records] == [title for title, _ in rows]
+
+
+def test_what_a_feed_does_not_say_is_no_field():
+    (bare,) = reading(feed(entry("T")))
+    assert "updated" not in bare.record.extra
+    assert bare.record.year is None
+    (dated,) = reading(feed(f"<entry><title>T</title><updated>{DAY}</updated></entry>"))
+    assert dated.record.extra["updated"] == DAY
+    assert dated.record.year == 2026
+    (item,) = reading("<rss><channel><item><title>T</title></item></channel></rss>")
+    assert "url" not in item.record.extra

@@ -76,7 +76,7 @@ def test_parts_by_source_test_a_record_of_two_sources_twice(toy):
 def test_too_few_papers_for_the_folds_are_counted(toy_records, toy_themes):
     copies = [replace(toy_records[0], id=f"copy{n}") for n in range(6)]
     material = prepare(copies, toy_themes)
-    with pytest.raises(RecordError, match=r"^6 labelled records of 1 papers cannot be"):
+    with pytest.raises(RecordError, match=r"^6 labelled records of 1 paper cannot be"):
         make_parts(read_split("cv:5"), material)
 
 
@@ -143,7 +143,7 @@ def test_a_saved_model_answers_for_labelled_records_alone(tiny, toy_records):
 
 
 def test_no_labelled_record_is_a_sentence(tiny):
-    with pytest.raises(RecordError, match=r"^0 of 1 records are labelled; labels"):
+    with pytest.raises(RecordError, match=r"^Of 1 record none is labelled; labels"):
         ask(tiny, [Record(id="x")])
 
 

@@ -71,4 +71,4 @@ def test_a_test_set_that_is_the_training_set_gives_no_figures(run, toy_records):
     lines = [json.dumps(record_fields(record)) for record in toy_records]
     result = run("records.jsonl", "\n".join(lines))
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "was trained on every one of the 9 labelled records" in result.stderr
+    assert "was trained on every one of 9 labelled records" in result.stderr

@@ -43,7 +43,7 @@ def test_records_trained_on_are_left_out_named_and_shown_beside_if_asked(
 
 
 def test_a_model_that_saw_every_record_is_not_scored(tiny, toy_records):
-    with pytest.raises(RecordError, match=r"trained on every one of the 9 labelled"):
+    with pytest.raises(RecordError, match=r"trained on every one of 9 labelled"):
         review_model(tiny, toy_records)
 
 

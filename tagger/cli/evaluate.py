@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tagger.cli.clusters import fit_cluster_option, fits_on
+from tagger.cli.notices import tell_one_class, tell_seen, tell_without_year
 from tagger.cli.options import (
     Mapped,
     exclusive_option,
@@ -96,6 +98,7 @@ __all__ = ["evaluate"]
 )
 @seed_option
 @fit_jobs_option
+@fit_cluster_option
 @reading_options
 @skipped_option
 @strict_option
@@ -114,6 +117,7 @@ def evaluate(
     limits: Limits,
     seed: int,
     jobs: int,
+    cluster: str | None,
     mapping: Mapped,
     encoding: str | None,
     format_: str | None,
@@ -133,6 +137,7 @@ def evaluate(
       tagger evaluate labelled.jsonl --fail-under micro_f1=0.85
     """
     import time
+    from pathlib import Path
 
     from tagger.rendering import format_comparison, format_table
     from tagger.report import provenance
@@ -147,40 +152,39 @@ def evaluate(
         exclusive,
         keep_seen,
         compare,
+        cluster,
     )
     other = None if theme_path is None else read_other(compare)
     started = time.monotonic()
-    records, readings = read_all(
-        files,
-        mapping=mapping,
-        encoding=encoding,
-        format_=format_,
-        skipped=skipped,
-        unlabelled=unlabelled,
-    )
-    if theme_path is None:
-        used = model_dir or resource("models/themes")
-        review = _of_model(records, model_dir, compare, keep_seen, seed)
-    else:
-        used = resource("seeds/themes.toml") if theme_path == "shipped" else theme_path
-        review = _of_split(
-            records,
-            used,
-            plan,
-            other=other,
-            names=(compare or "", "as given"),
-            repeat=repeat,
-            exclusive=exclusive,
-            with_curve=report_dir is not None,
-            seed=seed,
-            jobs=jobs,
+    with fits_on(cluster, jobs):
+        records, readings = read_all(
+            files,
+            mapping=mapping,
+            encoding=encoding,
+            format_=format_,
+            skipped=skipped,
+            unlabelled=unlabelled,
         )
-    click.echo(f"{review.split}\n")
-    click.echo(format_table(review.evaluation))
-    _tell_seen(review)
-    if review.comparison is not None:
-        click.echo(f"\n{format_comparison(review.comparison)}")
+        if theme_path is None:
+            used = model_dir or resource("models/themes")
+            review = _of_model(records, model_dir, compare, keep_seen, seed)
+        else:
+            shipped = theme_path == "shipped"
+            used = resource("seeds/themes.toml") if shipped else theme_path
+            review = _of_split(
+                records,
+                used,
+                plan,
+                other=other,
+                names=(compare or "", "as given"),
+                repeat=repeat,
+                exclusive=exclusive,
+                with_curve=report_dir is not None,
+                seed=seed,
+                jobs=jobs,
+            )
     if report_dir is not None or json_path is not None:
+        # Before anything is printed: nobody may be there to read that.
         made = provenance(
             [record for record in records if record.themes is not None],
             command=_command(),
@@ -189,6 +193,13 @@ def evaluate(
             files=[*files, used, *([compare] if compare else [])],
         )
         _write(review.report(title="Held-out report", made=made), report_dir, json_path)
+    click.echo(f"{review.split}\n")
+    click.echo(format_table(review.evaluation))
+    tell_seen(review)
+    if review.comparison is not None:
+        click.echo(f"\n{format_comparison(review.comparison)}")
+    if report_dir is not None:
+        click.echo(f"\nThe report is {Path(report_dir) / 'report.html'}")
     finish(readings, strict=strict)
     _enforce(review, limits)
 
@@ -217,6 +228,8 @@ def _of_split(
     records: list[Record],
     theme_path: str | Path,
     plan: SplitPlan | None,
+    *,
+    exclusive: bool,
     **options: Any,
 ) -> Findings:
     import sys
@@ -228,35 +241,18 @@ def _of_split(
         if sys.stderr.isatty():
             click.echo(f"training without {name}", err=True)
 
+    themes = read_themes(theme_path)
+    if exclusive:
+        tell_one_class(records, themes)
+    tell_without_year(records, plan)
     return review_split(
         records,
-        read_themes(theme_path),
+        themes,
         plan,
+        exclusive=exclusive,
         progress=progress,
         **options,
     )
-
-
-def _tell_seen(review: Findings) -> None:
-    """Say which records a model was trained on, and what they would change."""
-    from tagger.rendering import format_seen
-
-    if review.overlaps:
-        click.echo(
-            f"{len(review.overlaps):,} labelled records were in a model's training, or "
-            "another version or near-copy of them was; they are left out of the "
-            "figures:",
-            err=True,
-        )
-        for overlap in review.overlaps[:10]:
-            click.echo(
-                f"  {overlap.id} ({overlap.kind} of {overlap.trained_id})", err=True
-            )
-        if len(review.overlaps) > 10:
-            more = len(review.overlaps) - 10
-            click.echo(f"  and {more:,} more (--json names them all)", err=True)
-    if review.flattered is not None:
-        click.echo(f"\n{format_seen(review.flattered)}")
 
 
 def _write(
@@ -270,12 +266,13 @@ def _write(
 
     try:
         if report_dir is not None:
-            click.echo(f"\nThe report is {write_report(report, report_dir)[2]}")
+            write_report(report, report_dir)
         if json_path is not None:
             text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
             Path(json_path).write_text(text + "\n", "utf-8")
     except OSError as error:
-        raise click.FileError(str(error.filename), error.strerror or "") from error
+        where = error.filename or report_dir or json_path
+        raise click.FileError(str(where), error.strerror or "") from error
 
 
 def _command() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tagger.cli.options import echo_json, model_option
+from tagger.wording import counted
 
 __all__ = ["info"]
 
@@ -34,7 +35,10 @@ def info(model_dir: str | None, as_json: bool) -> None:
         echo_json({**model.facts, "exclusive": model.exclusive, "themes": themes})
         return
     size = len(model.vocabulary), len(model.phrases.codes)
-    click.echo(f"{len(model.themes)} themes, {size[0]:,} n-grams, {size[1]:,} keywords")
+    click.echo(
+        f"{counted(len(model.themes), 'theme')}, {counted(size[0], 'n-gram')}, "
+        f"{counted(size[1], 'keyword')}"
+    )
     for name, value in model.facts.get("trained_on", {}).items():
         click.echo(f"{name.replace('_', ' ')}: {value}")
     overall = (model.facts.get("held_out") or {}).get("overall", {})

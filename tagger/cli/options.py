@@ -32,6 +32,9 @@ __all__ = [
     "read_all",
     "reading_options",
     "refuse_if_failed",
+    "refuse_if_not_json",
+    "refuse_if_skipped",
+    "refuse_input_twice",
     "seed_option",
     "skipped_option",
     "strict_option",
@@ -77,7 +80,10 @@ unlabelled_option = click.option(
     "keep company with the keywords come to speak for the themes. May be repeated.",
 )
 exclusive_option = click.option(
-    "--exclusive", is_flag=True, help="Every record has exactly one theme."
+    "--exclusive",
+    is_flag=True,
+    help="Every record has exactly one theme; one that speaks as much for two gets "
+    "none.",
 )
 skipped_option = click.option(
     "--skipped",
@@ -163,7 +169,7 @@ def each_reading(
 
     from tagger.formats import read_entries
 
-    several = len(sources) > 1 or isdir(sources[0])
+    several = len(sources) > 1 or (sources[0] != "-" and isdir(sources[0]))
     readings: list[Reading] = []
     failed = 0
     for file in _files(sources):
@@ -193,27 +199,36 @@ def _files(
     """Yield files, and those in folders."""
     from pathlib import Path
 
+    sources = list(sources)
+    refuse_input_twice(sources)
     for source in sources:
         files: list[str | os.PathLike[str]] = [source]
         if source != "-" and Path(source).is_dir():
             from tagger.formats import files_in
+            from tagger.formats.folders import no_records
 
             records, others = files_in(source)
             if not records:
-                raise RecordError(f"{source} holds no file of records.")
+                raise RecordError(no_records(source, others))
             left_out(others)
             files = [*records]
         yield from files
 
 
-def left_out(others: Sequence[os.PathLike[str]]) -> None:
-    """Say which files of folders are no files of records."""
-    if others:
-        click.echo(
-            f"left out, being of no known format: {len(others):,} "
-            f"{'file' if len(others) == 1 else 'files'}, such as {others[0]}",
-            err=True,
+def refuse_input_twice(sources: Sequence[str | os.PathLike[str]]) -> None:
+    """Refuse to read standard input more than once."""
+    if sources.count("-") > 1:
+        raise click.UsageError(
+            "'-' is standard input, which can be read only once; give it once."
         )
+
+
+def left_out(others: Iterable[str | os.PathLike[str]]) -> None:
+    """Say which files of folders are no files of records."""
+    from tagger.formats.folders import why_left_out
+
+    for sentence in why_left_out(others):
+        click.echo(sentence, err=True)
 
 
 def read_all(
@@ -227,10 +242,13 @@ def read_all(
 ) -> tuple[list[Record], list[Reading]]:
     """Return the usable records of files and folders, and the readings.
 
-    Those of `unlabelled` come last, and without their labels.
+    Those of `unlabelled` come last, and without their labels; how many each of its
+    files gives is said.
     """
     from dataclasses import replace
 
+    sources = list(sources)
+    refuse_input_twice([*sources, *unlabelled])
     records: list[Record] = []
     readings: list[Reading] = []
     with noting_skipped(skipped) as skips:
@@ -239,12 +257,18 @@ def read_all(
                 files, mapping=mapping, encoding=encoding, format_=format_
             ):
                 readings.append(reading)
+                with_text = 0
                 for entry in skips.each(reading):
                     record = entry.record
                     if record is not None and not with_labels:
                         record = replace(record, themes=None, unsure=())
+                        with_text += bool(f"{record.title}{record.abstract}".strip())
                     if record is not None:
                         records.append(record)
+                if not with_labels:
+                    from tagger.cli.notices import tell_learned_from
+
+                    tell_learned_from(reading, with_text)
     return records, readings
 
 
@@ -293,13 +317,26 @@ def finish(readings: Iterable[Reading], *, strict: bool, quiet: bool = False) ->
     if not quiet:
         click.echo(summary_line(readings), err=True)
     skipped = sum(reading.n_skipped for reading in readings)
-    if strict and skipped:
-        raise RecordError(f"{skipped:,} records were skipped, and --strict is given.")
-    not_json = sum(reading.n_not_json for reading in readings)
+    refuse_if_skipped(skipped, strict=strict)
+    refuse_if_not_json(sum(r.n_not_json for r in readings), strict=strict)
+
+
+def refuse_if_not_json(not_json: int, *, strict: bool) -> None:
+    """Fail if records held a NaN in JSON and --strict is given."""
     if strict and not_json:
-        raise RecordError(
-            f"{not_json:,} records hold a NaN, which is no JSON, and --strict is given."
-        )
+        from tagger.wording import counted
+
+        hold = counted(not_json, "record holds", "records hold")
+        raise RecordError(f"{hold} a NaN, which is no JSON, and --strict is given.")
+
+
+def refuse_if_skipped(skipped: int, *, strict: bool) -> None:
+    """Fail if records were skipped and --strict is given."""
+    if strict and skipped:
+        from tagger.wording import counted
+
+        were = counted(skipped, "record was", "records were")
+        raise RecordError(f"{were} skipped, and --strict is given.")
 
 
 def echo_json(value: Mapping[str, Any]) -> None:

@@ -35,7 +35,9 @@ __all__ = ["predict"]
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE|DIR|-]...")
 @model_option
-@click.option("--evidence", is_flag=True, help="Say which words spoke for each theme.")
+@click.option(
+    "--evidence", is_flag=True, help="Say how much each word spoke for each theme."
+)
 @click.option(
     "--all", "everything", is_flag=True, help="Give the probability of every theme."
 )
@@ -67,9 +69,9 @@ def predict(
 ) -> None:
     """Say which themes papers are about.
 
-    FILE is one abstract (text; its first line may be the title) or a file of
-    many records in any known format, DIR a folder of such files; - or nothing
-    is standard input.
+    FILE is one abstract (text; a title may stand above it, then a blank line) or
+    a file of many records in any known format, DIR a folder of such files; - or
+    nothing is standard input.
 
     \b
     Examples:
@@ -89,7 +91,7 @@ def predict(
             entries = with_progress(skips.each(reading), reading, quiet=silent)
             for entry, decision in decide_entries(model, entries, jobs=jobs):
                 if table:
-                    for line in _lines(model, entry, decision):
+                    for line in _lines(model, entry, decision, evidence, everything):
                         click.echo(line)
                 else:
                     echo_json(_object(model, entry, decision, evidence, everything))
@@ -135,21 +137,31 @@ def _evidence(model: Tagger, record: Record, theme: str) -> list[dict[str, Any]]
     return [phrase.to_dict() for phrase in model.explain(record, theme).phrases]
 
 
-def _lines(model: Tagger, entry: Entry, decision: Decision) -> Iterator[str]:
+def _lines(
+    model: Tagger, entry: Entry, decision: Decision, evidence: bool, everything: bool
+) -> Iterator[str]:
     """Give a decision as it is shown on a terminal."""
     name = " ".join(decision.title.split()) or decision.id
     yield click.style(name, bold=True)
     if decision.status == "abstained":
-        yield f"  cannot say: {(decision.reason or '').replace('_', ' ')}"
+        why = entry.problem or (decision.reason or "").replace("_", " ")
+        yield f"  cannot say: {why}"
     elif not decision.tags:
         best = max(range(len(model.themes)), key=decision.probabilities.__getitem__)
         near = f"{model.theme_ids[best]} {decision.probabilities[best]:.2f}"
         themes = f"{len(model.themes)} theme{'s' * (len(model.themes) != 1)}"
         yield f"  none of the {themes} (nearest: {near})"
     for tag in decision.tags:
-        words = ""
-        if entry.record is not None:
-            phrases = model.explain(entry.record, tag.theme).phrases
-            seen = dict.fromkeys(" ".join(phrase.text.split()) for phrase in phrases)
-            words = ", ".join(list(seen)[:5])
+        said = () if entry.record is None else _evidence(model, entry.record, tag.theme)
+        seen = dict.fromkeys(" ".join(phrase["text"].split()) for phrase in said)
+        words = ", ".join(list(seen)[:5])
         yield f"  {tag.theme:<28} {tag.probability:.2f}  {words}"
+        for phrase in said if evidence else ():
+            text = " ".join(phrase["text"].split())
+            yield f"    {phrase['contribution']:+.2f}  {phrase['field']}: {text}"
+    if everything:
+        given = {tag.theme for tag in decision.tags}
+        of_all = zip(model.theme_ids, decision.probabilities, strict=False)
+        for theme, p in sorted(of_all, key=lambda pair: -pair[1]):
+            if theme not in given:
+                yield f"  {theme:<28} {p:.2f}  not given"

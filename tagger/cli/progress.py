@@ -90,7 +90,9 @@ def progress_line(
     >>> progress_line("stdin", 50, 2.0)
     'stdin: 50 records, 25/s'
     """
-    line = f"{name}: {done:,} records, {done / seconds:,.0f}/s"
+    from tagger.wording import counted
+
+    line = f"{name}: {counted(done, 'record')}, {done / seconds:,.0f}/s"
     # Some formats are read whole before the first record comes.
     if share and share < 1:
         left = seconds * (1 - share) / share
@@ -119,9 +121,12 @@ def parts_line(
     >>> parts_line(3, 5, 2, 50_000, 4.0)
     '3 of 5 parts, 12,500 records/s, 4 s left'
     """
+    from tagger.wording import counted
+
     left = seconds * (n_parts - done) / fresh
     rate = records / max(seconds, 1e-9)
-    return f"{done:,} of {n_parts:,} parts, {rate:,.0f} records/s, {_clock(left)} left"
+    parts = counted(n_parts, "part")
+    return f"{done:,} of {parts}, {rate:,.0f} records/s, {_clock(left)} left"
 
 
 def _clock(seconds: float) -> str:

@@ -11,7 +11,7 @@ import click
 
 from tagger.errors import TaggerError
 
-__all__ = ["said_in_a_sentence", "with_every_stream"]
+__all__ = ["or_said_aside", "said_in_a_sentence", "with_every_stream"]
 
 
 def with_every_stream() -> None:
@@ -57,6 +57,17 @@ def said_in_a_sentence() -> Iterator[None]:
         raise click.ClickException(
             f"{where} cannot be used: {(error.strerror or str(error)).lower()}."
         ) from error
+
+
+@contextmanager
+def or_said_aside(sentence: str) -> Iterator[None]:
+    """Say a sentence on standard error if what is printed in the block gets lost."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError:
+        click.echo(sentence, err=True)
+        raise
 
 
 def _silence_output() -> None:

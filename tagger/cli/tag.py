@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from datetime import date as Day
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tagger.cli.cluster_run import tag_on_cluster
+from tagger.cli.clusters import read_address
 from tagger.cli.options import (
     Mapped,
     finish,
@@ -19,6 +19,8 @@ from tagger.cli.options import (
     noting_skipped,
     reading_options,
     refuse_if_failed,
+    refuse_if_skipped,
+    refuse_input_twice,
     skipped_option,
     strict_option,
 )
@@ -26,6 +28,16 @@ from tagger.cli.progress import quiet_option, with_progress
 from tagger.cli.tag_run import TagRun
 
 __all__ = ["tag"]
+
+
+def _day(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> str | None:
+    """Read --date."""
+    try:
+        return None if value is None else Day.fromisoformat(value).isoformat()
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is no day such as 2026-01-31.") from error
 
 
 @click.command()
@@ -54,13 +66,15 @@ __all__ = ["tag"]
 @click.option(
     "--cluster",
     metavar="ADDRESS",
+    callback=read_address,
     help="Share the files of a folder out among the workers of a Dask scheduler, or "
-    "of --jobs processes started here: 'local'.",
+    "of --jobs processes started here: 'local'. OUT is a folder, for one file too.",
 )
 @click.option("--once", is_flag=True, help="With --watch: stop after what is there.")
 @click.option(
     "--date",
-    type=click.DateTime(["%Y-%m-%d"]),
+    "day",
+    callback=_day,
     metavar="DAY",
     help="Day that new tags get, as 2026-01-31.  [default: today]",
 )
@@ -79,7 +93,7 @@ def tag(
     watch: str | None,
     once: bool,
     cluster: str | None,
-    date: datetime | None,
+    day: str | None,
     jobs: int,
     mapping: Mapped,
     encoding: str | None,
@@ -92,8 +106,9 @@ def tag(
 
     Everything else stays as it is. Labels given by people are not touched, and
     a tag that a person removed is not given again. A record that cannot be
-    judged stays as it came. With --cluster, IN and OUT are folders or URLs that
-    every worker reaches, and what is done already stays when it is run again.
+    judged stays as it came. With --cluster, IN is a folder or a file, OUT a
+    folder, both paths or URLs that every worker reaches, and what is done
+    already stays when it is run again.
 
     \b
     Examples:
@@ -109,8 +124,9 @@ def tag(
 
     _check_usage(files, out, overwrite, update, dry_run, watch, once)
     if cluster is not None and "-" in (*files, out):
-        raise click.UsageError("--cluster needs folders or URLs; '-' is a stream.")
-    day = date.date().isoformat() if date else None
+        raise click.UsageError(
+            f"--cluster needs folders or URLs; '-' is a stream{_if_folder()}."
+        )
     reading: dict[str, Any] = {
         "format": format_,
         "encoding": encoding,
@@ -155,7 +171,7 @@ def tag(
         )
         if watch is not None:
             run.watch(Path(watch), Path(str(out)), once=once)
-        elif len(files) > 1 or Path(files[0]).is_dir():
+        elif len(files) > 1 or (files[0] != "-" and Path(files[0]).is_dir()):
             run.many(files, Path(out or ""))
         else:
             run.one(files[0], out)
@@ -163,10 +179,8 @@ def tag(
     if watch is None:
         finish(run.readings, strict=strict, quiet=quiet)
     refuse_if_failed(run.failed, "tagged")
-    if watch is not None and strict and run.skipped:
-        raise click.ClickException(
-            f"{run.skipped:,} records were skipped, and --strict is given."
-        )
+    if watch is not None:
+        refuse_if_skipped(run.skipped, strict=strict)
 
 
 def _check_usage(
@@ -187,6 +201,7 @@ def _check_usage(
         raise click.UsageError("Use just one of --update and --overwrite.")
     if update and out == "-":
         raise click.UsageError("--update needs a file that it can add to, not '-'.")
+    _check_ending(files, out)
     if once and watch is None:
         raise click.UsageError("--once goes with --watch.")
     if watch is not None and dry_run:
@@ -195,10 +210,31 @@ def _check_usage(
         raise click.UsageError(f"{watch} is no folder; --watch needs one.")
     if watch is not None and out and Path(watch).resolve() == Path(out).resolve():
         raise click.UsageError("--watch needs another folder for its output.")
+    refuse_input_twice(files)
     if len(files) > 1 and "-" in (*files, out):
-        raise click.UsageError("'-' stands for one file; here are several.")
+        raise click.UsageError(
+            f"'-' stands for one file; here are several{_if_folder()}."
+        )
     if out == "-" and any(file != "-" and Path(file).is_dir() for file in files):
         raise click.UsageError(
             f"'-' stands for one file; {files[0]} is a folder, which needs a folder "
             "for its output."
         )
+
+
+def _check_ending(files: tuple[str, ...], out: str | None) -> None:
+    """Refuse the name of a spreadsheet or document, unless the input has such a one."""
+    from tagger.formats import suffix_of
+    from tagger.formats.registry import FOREIGN
+
+    ending = suffix_of(out or "")
+    if ending in FOREIGN and ending not in map(suffix_of, files):
+        raise click.UsageError(
+            f"{out} would be no {FOREIGN[ending]} file: OUT gets the format of IN; "
+            "give it the ending of that, such as .csv."
+        )
+
+
+def _if_folder() -> str:
+    """Say how to name a folder that is called like standard input, if there is one."""
+    return " (the folder of that name is ./-)" if Path("-").is_dir() else ""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from tagger.cli.clusters import fit_cluster_option, fits_on
+from tagger.cli.notices import tell_merged, tell_never_given, tell_one_class
 from tagger.cli.options import (
     Mapped,
     exclusive_option,
@@ -16,7 +20,12 @@ from tagger.cli.options import (
     strict_option,
     unlabelled_option,
 )
+from tagger.cli.streams import or_said_aside
 from tagger.cli.typed import check_exclusive
+from tagger.wording import counted
+
+if TYPE_CHECKING:
+    from tagger.model import Tagger
 
 __all__ = ["train"]
 
@@ -52,6 +61,7 @@ __all__ = ["train"]
 )
 @seed_option
 @fit_jobs_option
+@fit_cluster_option
 @reading_options
 @skipped_option
 @strict_option
@@ -66,6 +76,7 @@ def train(
     min_recall: float | None,
     seed: int,
     jobs: int,
+    cluster: str | None,
     mapping: Mapped,
     encoding: str | None,
     format_: str | None,
@@ -84,6 +95,7 @@ def train(
       tagger train
       tagger train labelled.jsonl --themes themes.toml -o my-model
       tagger train --themes themes.toml --unlabelled feed.xml -o my-model
+      tagger train labelled.jsonl --themes themes.toml --cluster local --jobs 4
     """
     from pathlib import Path
 
@@ -92,7 +104,7 @@ def train(
     from tagger.duplicates import merge_same
     from tagger.labels import check_one_theme
     from tagger.model import save
-    from tagger.rendering import format_table
+    from tagger.rendering import format_gain, format_table
     from tagger.resources import resource
     from tagger.theme_file import read_themes
     from tagger.training import train_held_out
@@ -109,40 +121,51 @@ def train(
     if not files and theme_path is None:
         sources = (resource("seeds/records.jsonl"),)
     themes = read_themes(theme_path or resource("seeds/themes.toml"))
-    records, readings = read_all(
-        sources,
-        mapping=mapping,
-        encoding=encoding,
-        format_=format_,
-        skipped=skipped,
-        unlabelled=unlabelled,
-    )
-    merged = merge_same(records)
-    if len(merged.records) < len(records):
-        same = len(records) - len(merged.records)
-        click.echo(f"{same:,} records are papers that stand twice; merged.", err=True)
-    for conflict in merged.conflicts:
-        click.echo(conflict, err=True)
-    if exclusive:
-        check_one_theme(merged.records)
-    model, held_out = train_held_out(
-        merged.records,
-        themes,
-        target=Target(min_precision, min_recall),
-        exclusive=exclusive,
-        seed=seed,
-        jobs=jobs,
-    )
+    with fits_on(cluster, jobs):
+        records, readings = read_all(
+            sources,
+            mapping=mapping,
+            encoding=encoding,
+            format_=format_,
+            skipped=skipped,
+            unlabelled=unlabelled,
+        )
+        merged = merge_same(records)
+        tell_merged(merged, len(records))
+        tell_never_given(merged.records, themes)
+        if exclusive:
+            check_one_theme(merged.records)
+            tell_one_class(merged.records, themes)
+        model, held_out = train_held_out(
+            merged.records,
+            themes,
+            target=Target(min_precision, min_recall),
+            exclusive=exclusive,
+            seed=seed,
+            jobs=jobs,
+        )
     save(model, out, texts={"README.md": model_card(model)}, overwrite=overwrite)
-    if held_out is None and any(r.themes is not None for r in merged.records):
-        click.echo("Too few labelled papers to hold any out: there are no figures.")
-    elif held_out is None:
-        n = model.facts["trained_on"]["n_unlabelled"]
-        more = f", and {n:,} records without labels show" if n else ""
-        click.echo(f"No labelled records: the model is what the theme file says{more}.")
-    else:
-        folds = len(held_out.parts)
-        click.echo(f"Held-out figures ({folds}-fold cross-validation)\n")
-        click.echo(format_table(held_out.evaluate(seed=seed)))
-    click.echo(f"\nThe model is in {out}; use it with: tagger predict -m {out} FILE")
-    finish(readings, strict=strict)
+    with or_said_aside(f"The model is in {out} all the same."):
+        if held_out is None:
+            labelled = any(record.themes is not None for record in merged.records)
+            click.echo(_without_figures(model, labelled))
+        else:
+            folds = len(held_out.parts)
+            click.echo(f"Held-out figures ({folds}-fold cross-validation)\n")
+            evaluation = held_out.evaluate(seed=seed)
+            click.echo(f"{format_table(evaluation)}\n\n{format_gain(evaluation)}")
+        click.echo(
+            f"\nThe model is in {out}; use it with: tagger predict -m {out} FILE"
+        )
+    if readings:
+        finish(readings, strict=strict)
+
+
+def _without_figures(model: Tagger, labelled: bool) -> str:
+    """Say why there are no figures, and what the model is made of."""
+    if labelled:
+        return "Too few labelled papers to hold any out: there are no figures."
+    n = model.facts["trained_on"]["n_unlabelled"]
+    what = counted(n, "record without labels shows", "records without labels show")
+    more = f", and {what}" if n else ""
+    return f"No labelled records: the model is what the theme file says{more}."

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from tagger.plans import SplitPlan
     from tagger.training import Settings
 
-__all__ = ["RANGES", "Limits", "check_usage", "read_limits", "read_other", "read_plan"]
+__all__ = [
+    "RANGES",
+    "Limits",
+    "check_exclusive",
+    "check_usage",
+    "read_limits",
+    "read_other",
+    "read_plan",
+]
 
 Limits = Mapping[str, float]
 """Figure to the least it may be."""
@@ -53,6 +61,11 @@ def read_limits(
     for value in values:
         name, equals, typed = value.partition("=")
         number = _number(typed)
+        if equals and not name.strip():
+            raise click.BadParameter(
+                f"{value!r} names no figure; expected one and its least value, like "
+                "'micro_f1=0.85'."
+            )
         if not equals or number is None:
             raise click.BadParameter(f"{value!r} is not like 'micro_f1=0.85'.")
         if name not in known:
@@ -108,6 +121,7 @@ def check_usage(
     exclusive: bool,
     keep_seen: bool,
     compare: str | None,
+    cluster: str | None,
 ) -> None:
     """Refuse options that do not go together."""
     from os.path import exists
@@ -115,10 +129,10 @@ def check_usage(
     if theme_path is not None and model_dir is not None:
         raise click.UsageError("Use just one of --model and --themes.")
     anew = plan is not None or repeat > 1 or unlabelled or exclusive
-    if theme_path is None and anew:
+    if theme_path is None and (anew or cluster is not None):
         raise click.UsageError(
-            "--split, --repeat, --unlabelled and --exclusive train anew, which needs "
-            "--themes."
+            "--split, --repeat, --unlabelled, --exclusive and --cluster train anew, "
+            "which needs --themes."
         )
     check_exclusive(unlabelled, exclusive)
     if theme_path is None and compare and "=" in compare and not exists(compare):

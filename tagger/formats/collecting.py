@@ -10,6 +10,7 @@ from tagger.formats.folders import files_of
 from tagger.formats.opening import read_entries
 from tagger.formats.sources import SourceLike
 from tagger.records import Record
+from tagger.wording import counted
 
 __all__ = ["read_records"]
 
@@ -46,9 +47,10 @@ def read_records(
                     records.append(entry.record)
                 problem = problem or entry.problem
         if problem and not reading.n_used:
+            entries = counted(reading.n_read, "entry", "entries")
             raise RecordError(
-                f"None of the {reading.n_read:,} entries of {reading.name} can be "
-                f"used. The first: {problem}"
+                f"{reading.name} has {entries}, and none can be used. The first: "
+                f"{problem}"
             )
         if problem:
             warnings.warn(f"{reading.name}: {reading.summary_line}", stacklevel=2)

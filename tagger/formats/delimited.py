@@ -30,6 +30,7 @@ from tagger.formats.table_text import (
 )
 from tagger.formats.text_stream import without_bytes
 from tagger.records import Tag
+from tagger.wording import counted
 
 __all__ = ["Csv", "Tsv"]
 
@@ -137,8 +138,8 @@ class Csv:
             few = "short" if len(cells) < width else "long"
             return door.bad(
                 f"row too {few}",
-                f"the row has {len(cells)} cells where the header has {width}; a text "
-                "that holds the delimiter, a quote or a line end needs quotes.",
+                f"the row has {counted(len(cells), 'cell')} where the header has "
+                f"{width}; a text that holds the delimiter, a quote or a line end needs quotes.",
                 raw,
                 line,
             )

@@ -58,8 +58,10 @@ class Atom(XmlRecords):
         fields: dict[str, Any] = {
             "id": text_of(element, "id").strip(),
             "title": unwrapped(text_of(element, "title")),
-            "published": text_of(element, "published") or text_of(element, "updated"),
-            "updated": text_of(element, "updated"),
+            **_said(
+                published=text_of(element, "published") or text_of(element, "updated"),
+                updated=text_of(element, "updated"),
+            ),
             "authors": texts_of(element, "author/name") or texts_of(element, "author"),
             "subject": (primary.get("term") if primary is not None else None)
             or next(iter(terms), None),
@@ -85,9 +87,9 @@ class Rss(XmlRecords):
         terms = texts_of(element, "category") + texts_of(element, "subject")
         fields: dict[str, Any] = {
             "id": text_of(element, "guid").strip() or text_of(element, "link").strip(),
-            "url": text_of(element, "link").strip(),
+            **_said(url=text_of(element, "link").strip()),
             "title": unwrapped(text_of(element, "title")),
-            "published": text_of(element, "pubDate") or text_of(element, "date"),
+            **_said(published=text_of(element, "pubDate") or text_of(element, "date")),
             "authors": [
                 name
                 for text in texts_of(element, "creator") or texts_of(element, "author")
@@ -101,6 +103,11 @@ class Rss(XmlRecords):
         if doi := text_of(element, "doi").strip():
             fields["doi"] = doi
         return fields | _announced(fields["title"], text_of(element, "description"))
+
+
+def _said(**texts: str) -> dict[str, str]:
+    """Return the texts that are not empty."""
+    return {name: text for name, text in texts.items() if text}
 
 
 def _announced(title: str, summary: str) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +42,7 @@ __all__ = [
     "retagged",
     "rounded",
     "split_words",
+    "telling_of_kept_out",
 ]
 
 MEMORY_FIELD = "tagger"
@@ -47,6 +50,9 @@ MEMORY_FIELD = "tagger"
 
 _LONGEST_MEMORY = 100_000
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_tell_of_kept_out: ContextVar[Callable[[], object] | None] = ContextVar(
+    "_tell_of_kept_out", default=None
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,10 @@ def retagged(old: History, new: Sequence[Tag]) -> History:
             continue
         taken.add(tag.theme)
         fresh.append(tag)
+    tell = _tell_of_kept_out.get()
+    kept_out = (tag.source == "model" and tag.theme in removed for tag in new)
+    if tell is not None and any(kept_out):
+        tell()
     # A person's come first, so the next run finds them where they are now.
     fresh.sort(key=lambda tag: tag.source == "model")
     before = [tag for tag in old.tags if tag.source == "model"]
@@ -110,6 +120,16 @@ def retagged(old: History, new: Sequence[Tag]) -> History:
         written=tuple(written),
         removed=tuple(t for t in removed if t not in {tag.theme for tag in given}),
     )
+
+
+@contextmanager
+def telling_of_kept_out(tell: Callable[[], object]) -> Iterator[None]:
+    """Call `tell` for each record of which `retagged` keeps a removed tag out."""
+    before = _tell_of_kept_out.set(tell)
+    try:
+        yield
+    finally:
+        _tell_of_kept_out.reset(before)
 
 
 def memory_value(history: History, *, rich: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from tagger.formats.entries import Door, Entry, Format, KeepsTags, Tagged
-from tagger.formats.registry import Kind, kind_of
+from tagger.formats.registry import FOREIGN, Kind, kind_of
 from tagger.formats.sources import Source, suffix_of
 from tagger.records import Tag
 
@@ -138,6 +138,7 @@ class Reading:
         self, pairs: Iterable[Tagged], target: TargetLike, *, tagged: bool | None = None
     ) -> None:
         """Write entries of this reading; see `write_entries`."""
+        from tagger.formats.history import telling_of_kept_out
         from tagger.formats.json_lines import write_as_json_lines
         from tagger.formats.output import open_target
 
@@ -147,23 +148,29 @@ class Reading:
             # The columns of a table are known once its first row is read.
             pairs = iter(pairs)
             pairs = chain([pair for pair in [next(pairs, None)] if pair], pairs)
-        with open_target(target) as out:
+        with open_target(target) as out, telling_of_kept_out(self._note_kept_out):
             if self._keeper:
                 self._keeper.write(pairs, out, tagged=tagged)
             else:
                 write_as_json_lines(pairs, out)
         self._look_at_name(target)
 
+    def _note_kept_out(self) -> None:
+        """Note that a record is written without a tag that the model gave."""
+        self._door.count("with a tag kept out, since somebody removed it")
+
     def _look_at_name(self, target: TargetLike) -> None:
         """Note that the name of a file written says another format than it has."""
         if not isinstance(target, str | os.PathLike) or target == "-":
             return
         written = self.format if self.keeps_format else "jsonl"
-        says = kind_of(suffix_of(os.fspath(target)))
-        if says is not None and says.name != written:
+        suffix = suffix_of(os.fspath(target))
+        kind = kind_of(suffix)
+        says = kind.name if kind else FOREIGN.get(suffix, written)
+        if says != written:
             self._door.remarks.append(
                 f"{os.path.basename(target)} was written as {written}, though its name "
-                f"says {says.name}."
+                f"says {says}."
             )
 
     def _history(self, entry: Entry) -> History:
@@ -205,7 +212,7 @@ class Reading:
 def summary_line(readings: Iterable[Reading]) -> str:
     """Return what became of files: "read N, used M, skipped K (why)".
 
-    Notes follow as sentences.
+    Notes follow as sentences; those on several files are added up.
     """
     listed = list(readings)
     read = sum(reading.n_read for reading in listed)
@@ -216,6 +223,10 @@ def summary_line(readings: Iterable[Reading]) -> str:
     why = ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
     line = f"read {read:,}, used {used:,}, skipped {read - used:,}"
     notes = [note for reading in listed for note in reading.notes]
+    if len(listed) > 1 and notes:
+        from tagger.formats.notes import joined_notes
+
+        notes = joined_notes((reading.name, reading.notes) for reading in listed)
     return " ".join([line + (f" ({why})" if why else "") + "." * bool(notes), *notes])
 
 

@@ -16,7 +16,7 @@ from tagger.formats.sources import Head
 if TYPE_CHECKING:
     from tagger.formats.entries import Format
 
-__all__ = ["FORMATS", "PLAIN_TEXT", "Kind", "kind_of"]
+__all__ = ["FOREIGN", "FORMATS", "PLAIN_TEXT", "Kind", "kind_of"]
 
 
 class Kind(NamedTuple):
@@ -88,6 +88,17 @@ FORMATS: tuple[Kind, ...] = (
     PLAIN_TEXT,
 )
 """Every format, in the order in which a file is asked whether it is one."""
+
+FOREIGN = {
+    ".doc": "Word",
+    ".docx": "Word",
+    ".ods": "OpenDocument",
+    ".odt": "OpenDocument",
+    ".pdf": "PDF",
+    ".xls": "Excel",
+    ".xlsx": "Excel",
+}
+"""Endings of names that say a format in which nothing is written here."""
 
 
 def kind_of(suffix: str) -> Kind | None:
