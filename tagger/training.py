@@ -231,10 +231,11 @@ def train_held_out(
     settings = settings or Settings()
     background = background or shipped_background()
     material, prints = read(records, themes, jobs=jobs)
+    hints = _apart(listed, prints)
     company = company_of(
         chain(without_labels(records), unlabelled),
         themes,
-        listed=_apart(listed, prints),
+        listed=hints,
         background=background,
         settings=settings,
         jobs=jobs,
@@ -253,7 +254,7 @@ def train_held_out(
     learned = material.records
     if held_out is not None:
         held_out = replace(held_out, baselines=_baselines(material, held_out))
-    facts = _facts(learned, company, held_out, settings, seed)
+    facts = _facts(learned, company, len(hints), held_out, settings, seed)
     kept = prints.to_arrays() if learned else {}
     return replace(model, facts=facts, arrays=kept), held_out
 
@@ -743,6 +744,7 @@ def _phrases(themes: Sequence[Theme], slope: NDArray[np.float64]) -> Phrases:
 def _facts(
     records: Sequence[Record],
     company: Company,
+    n_listed: int,
     held_out: Answers | None,
     settings: Settings,
     seed: int,
@@ -752,7 +754,8 @@ def _facts(
         "package": {name: version(name) for name in ("paper-tagger", "numpy")},
         "trained_on": {
             "n_records": len(records),
-            "n_unlabelled": company.n_records,
+            "n_unlabelled": company.n_records - n_listed,
+            "n_listed": n_listed,
             "seed": seed,
         },
         "settings": {name: getattr(settings, name) for name in settings.__slots__},

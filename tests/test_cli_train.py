@@ -188,6 +188,27 @@ def test_each_file_without_labels_says_what_it_gives(place):
     ]
 
 
+def test_a_reading_list_gives_hints_and_not_labels(place):
+    row = '{"title": "On momentum", "abstract": "Of a day.", "themes": ["optimizers"]}'
+    (place / "list.jsonl").write_text(f"{row}\n" * 2)
+    (place / "bare.jsonl").write_text('{"title": "Adam"}\n')
+    words = ("--listed", "list.jsonl", "--listed", "bare.jsonl")
+    result = train("-o", "mine", *words)
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[:2] == [
+        "--listed list.jsonl: 2 of 2 records are learned from",
+        "--listed bare.jsonl: 1 of 1 record is learned from; none names a theme in "
+        "'themes', so that they give no hint",
+    ]
+    assert result.stdout.startswith(
+        "No labelled records: the model is what the theme file says, and 3 records of "
+        "lists show."
+    )
+    result = train("-o", "one", "--listed", "list.jsonl", "--exclusive")
+    assert result.exit_code == 2
+    assert "leave --unlabelled and --listed out" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize("words", [["-", "-"], ["-", "--unlabelled", "-"]])
 def test_standard_input_is_read_only_once(place, words):
     result = train(*words, "-o", "mine")

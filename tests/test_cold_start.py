@@ -42,6 +42,7 @@ def test_a_command_loads_no_other_command(root):
     loaded = modules_after(root, "predict", "--help")
     assert {name for name in loaded if name.startswith("tagger.")} == {
         "tagger.cli",
+        "tagger.cli.inputs",
         "tagger.cli.options",
         "tagger.cli.predict",
         "tagger.cli.progress",

@@ -115,7 +115,8 @@ def test_the_heading_of_a_list_makes_words_speak_where_no_keyword_stands(
     assert bare.explain(asked, "optimizers").words == ()
     told = model.explain(asked, "optimizers")
     assert [word.text for word in told.words if word.contribution > 0] == ["Momentum"]
-    assert model.facts["trained_on"]["n_unlabelled"] == 80
+    assert model.facts["trained_on"]["n_listed"] == 80
+    assert model.facts["trained_on"]["n_unlabelled"] == 0
 
 
 def test_a_list_is_passed_over_where_a_person_labelled_the_record(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from tagger.cli.options import left_out, refuse_if_not_json, refuse_if_skipped
+from tagger.cli.inputs import left_out, refuse_if_not_json, refuse_if_skipped
 from tagger.cli.progress import parts_line, shown_line
 from tagger.errors import RecordError
 from tagger.wording import counted

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tagger.cli.clusters import fit_cluster_option, fits_on
+from tagger.cli.inputs import finish, read_all
 from tagger.cli.notices import tell_one_class, tell_seen, tell_without_year
 from tagger.cli.options import (
     Mapped,
     exclusive_option,
-    finish,
     fit_jobs_option,
     model_option,
-    read_all,
     reading_options,
     seed_option,
     skipped_option,
@@ -157,7 +156,7 @@ def evaluate(
     other = None if theme_path is None else read_other(compare)
     started = time.monotonic()
     with fits_on(cluster, jobs):
-        records, readings = read_all(
+        records, _, readings = read_all(
             files,
             mapping=mapping,
             encoding=encoding,

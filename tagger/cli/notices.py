@@ -29,18 +29,19 @@ __all__ = [
 _MOST_NAMES = 10
 
 
-def tell_learned_from(reading: Reading, with_text: int) -> None:
-    """Say how many records of a file without labels are learned from."""
+def tell_learned_from(option: str, reading: Reading, records: Sequence[Record]) -> None:
+    """Say how many records are learned from that an option names beside the others."""
     held = counted(reading.n_read, "record")
+    n = sum(bool(f"{r.title}{r.abstract}".strip()) for r in records)
     if not reading.n_read:
         said = "holds no record, so nothing is learned from it"
-    elif not with_text:
+    elif not n:
         said = f"of {held} none has a text to learn from"
     else:
-        said = (
-            f"{with_text:,} of {held} {'is' if with_text == 1 else 'are'} learned from"
-        )
-    click.echo(f"--unlabelled {reading.name}: {said}", err=True)
+        said = f"{n:,} of {held} {'is' if n == 1 else 'are'} learned from"
+    if option == "--listed" and n and not any(record.themes for record in records):
+        said += "; none names a theme in 'themes', so that they give no hint"
+    click.echo(f"{option} {reading.name}: {said}", err=True)
 
 
 def tell_merged(merged: Merged, n_records: int) -> None:

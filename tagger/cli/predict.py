@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tagger.cli.inputs import each_reading, finish, noting_skipped, refuse_if_failed
 from tagger.cli.options import (
     Mapped,
-    each_reading,
     echo_json,
-    finish,
     jobs_option,
     model_option,
-    noting_skipped,
     reading_options,
-    refuse_if_failed,
     skipped_option,
     strict_option,
 )

@@ -11,16 +11,18 @@ import click
 
 from tagger.cli.cluster_run import tag_on_cluster
 from tagger.cli.clusters import read_address
-from tagger.cli.options import (
-    Mapped,
+from tagger.cli.inputs import (
     finish,
-    jobs_option,
-    model_option,
     noting_skipped,
-    reading_options,
     refuse_if_failed,
     refuse_if_skipped,
     refuse_input_twice,
+)
+from tagger.cli.options import (
+    Mapped,
+    jobs_option,
+    model_option,
+    reading_options,
     skipped_option,
     strict_option,
 )

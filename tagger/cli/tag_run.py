@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tagger.cli.options import echo_json, left_out
+from tagger.cli.inputs import left_out
+from tagger.cli.options import echo_json
 from tagger.errors import RecordError, TaggerError
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from tagger.cli.clusters import fit_cluster_option, fits_on
+from tagger.cli.inputs import finish, read_all
 from tagger.cli.notices import tell_merged, tell_never_given, tell_one_class
 from tagger.cli.options import (
     Mapped,
     exclusive_option,
-    finish,
     fit_jobs_option,
-    read_all,
+    listed_option,
     reading_options,
     seed_option,
     skipped_option,
@@ -48,6 +48,7 @@ __all__ = ["train"]
 )
 @click.option("--overwrite", is_flag=True, help="Replace a model that stands in DIR.")
 @unlabelled_option
+@listed_option
 @exclusive_option
 @click.option(
     "--min-precision",
@@ -71,6 +72,7 @@ def train(
     out: str,
     overwrite: bool,
     unlabelled: tuple[str, ...],
+    listed: tuple[str, ...],
     exclusive: bool,
     min_precision: float | None,
     min_recall: float | None,
@@ -89,6 +91,7 @@ def train(
     where none applies. Without arguments the starter set in seeds/ is learned.
     With a theme file alone (--themes, no records) the keywords are the model.
     Records without labels help too, thousands of them most: see --unlabelled.
+    So does a reading list, whose headings are less than labels: see --listed.
 
     \b
     Examples:
@@ -109,7 +112,7 @@ def train(
     from tagger.theme_file import read_themes
     from tagger.training import train_held_out
 
-    check_exclusive(bool(unlabelled), exclusive)
+    check_exclusive(bool(unlabelled or listed), exclusive)
     if min_precision is not None and min_recall is not None:
         raise click.UsageError("Use just one of --min-precision and --min-recall.")
     if Path(out).exists() and not overwrite:
@@ -122,23 +125,25 @@ def train(
         sources = (resource("seeds/records.jsonl"),)
     themes = read_themes(theme_path or resource("seeds/themes.toml"))
     with fits_on(cluster, jobs):
-        records, readings = read_all(
+        records, hints, readings = read_all(
             sources,
             mapping=mapping,
             encoding=encoding,
             format_=format_,
             skipped=skipped,
             unlabelled=unlabelled,
+            listed=listed,
         )
         merged = merge_same(records)
         tell_merged(merged, len(records))
-        tell_never_given(merged.records, themes)
+        tell_never_given([*merged.records, *hints], themes)
         if exclusive:
             check_one_theme(merged.records)
             tell_one_class(merged.records, themes)
         model, held_out = train_held_out(
             merged.records,
             themes,
+            listed=hints,
             target=Target(min_precision, min_recall),
             exclusive=exclusive,
             seed=seed,
@@ -165,7 +170,14 @@ def _without_figures(model: Tagger, labelled: bool) -> str:
     """Say why there are no figures, and what the model is made of."""
     if labelled:
         return "Too few labelled papers to hold any out: there are no figures."
-    n = model.facts["trained_on"]["n_unlabelled"]
-    what = counted(n, "record without labels shows", "records without labels show")
-    more = f", and {what}" if n else ""
-    return f"No labelled records: the model is what the theme file says{more}."
+    facts = model.facts["trained_on"]
+    more = [
+        f", {counted(n, f'record {what} shows', f'records {what} show')}"
+        for what, n in (
+            ("without labels", facts["n_unlabelled"]),
+            ("of lists", facts["n_listed"]),
+        )
+        if n
+    ]
+    more[-1:] = [words.replace(", ", ", and ", 1) for words in more[-1:]]
+    return f"No labelled records: the model is what the theme file says{''.join(more)}."

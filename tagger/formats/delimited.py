@@ -139,7 +139,8 @@ class Csv:
             return door.bad(
                 f"row too {few}",
                 f"the row has {counted(len(cells), 'cell')} where the header has "
-                f"{width}; a text that holds the delimiter, a quote or a line end needs quotes.",
+                f"{width}; a text that holds the delimiter, a quote or a line end "
+                "needs quotes.",
                 raw,
                 line,
             )

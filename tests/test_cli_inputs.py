@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tagger.cli.options import open_readings, read_all
+from tagger.cli.inputs import open_readings, read_all
 from tagger.errors import RecordError
 
 HOW = {"mapping": {}, "encoding": None, "format_": None}
@@ -24,7 +24,7 @@ def folder(tmp_path):
 def test_records_of_files_and_folders_come_in_order(folder, tmp_path, capsys):
     skipped = tmp_path / "skipped"
     sources = [str(tmp_path / "one.jsonl"), folder]
-    records, readings = read_all(sources, **HOW, skipped=str(skipped))
+    records, _, readings = read_all(sources, **HOW, skipped=str(skipped))
     assert [record.title for record in records] == ["One", "1", "Two", "Three"]
     assert [reading.name for reading in readings] == ["one.jsonl", "b.jsonl", "a.csv"]
     assert capsys.readouterr().err == (
@@ -59,7 +59,7 @@ def test_a_folder_of_links_alone_says_what_it_holds(tmp_path):
 def test_a_link_to_a_file_is_read(folder, tmp_path, capsys):
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "b.jsonl").symlink_to(tmp_path / "one.jsonl")
-    records, _ = read_all([tmp_path / "linked"], **HOW)
+    records, *_ = read_all([tmp_path / "linked"], **HOW)
     assert len(records) == 2
     assert capsys.readouterr().err == ""
 
