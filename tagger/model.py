@@ -55,9 +55,9 @@ from tagger.themes import Theme, did_you_mean, theme_to_dict, themes_from_dicts
 __all__ = ["Evidence", "Explanation", "Phrases", "Tagger", "load", "save"]
 
 BATCH = 256  # records; what is in memory at once, and no more
-# A thread that comes back waits up to 5 ms for the interpreter's lock, so it
-# should stay away for longer.
-BATCH_OF_THREAD = 1024
+# A thread that comes back waits for the interpreter's lock, so it should stay
+# away for longer than that; see `tagger.handover`.
+BATCH_OF_THREAD = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +211,10 @@ class Tagger:
             return
         from concurrent.futures import ThreadPoolExecutor
 
+        from tagger.handover import handed_over_soon
+
         ahead: deque[Any] = deque()
-        with ThreadPoolExecutor(jobs) as pool:
+        with handed_over_soon(), ThreadPoolExecutor(jobs) as pool:
             for batch in batches(records, BATCH_OF_THREAD):
                 ahead.append((batch, pool.submit(self._judge_batch, batch)))
                 if len(ahead) > 2 * jobs:

@@ -44,6 +44,7 @@ ROOMS = {
     "background": (4, "numpy scipy sklearn"),
     "judge": (4, "numpy"),
     "exclusive": (4, "numpy scipy"),
+    "handover": (0, ""),
     "company": (5, "numpy scipy threadpoolctl"),
     "inspection": (5, "numpy"),
     "scorer": (4, "numpy"),
