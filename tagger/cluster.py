@@ -244,7 +244,7 @@ def _one_thread_each(client: Any) -> Iterator[None]:
     from distributed import WorkerPlugin
 
     class OneThread(WorkerPlugin):
-        name = "tagger-one-thread"
+        name = f"tagger-one-thread-{client.id}"  # others may use the workers too
 
         def setup(self, worker: Any) -> None:
             import scipy.linalg  # noqa: F401  (loads what is to be limited)
@@ -264,7 +264,7 @@ def _one_thread_each(client: Any) -> Iterator[None]:
             yield
     finally:
         # The cluster may have gone away.
-        with _silence(), suppress(OSError):
+        with _silence(), suppress(OSError, ValueError):
             client.unregister_worker_plugin(OneThread.name)
 
 

@@ -181,7 +181,8 @@ def word_beginnings(records: Sequence[Record], codes: Codes) -> Any:
         whole = word + "."
         if row < 0 or len(word) < min(_BEGINNINGS):
             continue
-        for beginning in {whole[:n] for n in _BEGINNINGS if len(whole) >= n}:
+        # In the order of their length: that of a set is another in every process.
+        for beginning in dict.fromkeys(whole[:n] for n in _BEGINNINGS):
             rows.append(row)
             columns.append(number.setdefault(beginning, len(number)))
     ones = np.ones(len(rows), np.float32)

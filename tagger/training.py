@@ -27,6 +27,7 @@ from tagger.classifier import LinearModel, fit_logistic
 from tagger.company import Company, learn_company, no_company
 from tagger.counts import Counts
 from tagger.decide import cut
+from tagger.duplicates import merge_same
 from tagger.exclusive import (
     LEAST_RECORDS,
     ExclusiveModel,
@@ -48,7 +49,7 @@ from tagger.judge import (
     usual_share,
 )
 from tagger.keywords import phrase_table
-from tagger.labels import without_labels
+from tagger.labels import check_one_theme, without_labels
 from tagger.material import Material, read
 from tagger.model import Tagger
 from tagger.records import Record
@@ -145,7 +146,7 @@ def train(
     themes: Sequence[Theme],
     *,
     unlabelled: Iterable[Record] = (),
-    listed: Sequence[Record] = (),
+    listed: Iterable[Record] = (),
     background: Background | None = None,
     settings: Settings | None = None,
     target: Target | None = None,
@@ -176,7 +177,7 @@ def train_held_out(
     themes: Sequence[Theme],
     *,
     unlabelled: Iterable[Record] = (),
-    listed: Sequence[Record] = (),
+    listed: Iterable[Record] = (),
     background: Background | None = None,
     settings: Settings | None = None,
     target: Target | None = None,
@@ -197,7 +198,7 @@ def train_held_out(
     unlabelled : iterable of Record, optional
         Read once, whatever their ``themes``; they teach what keeps the
         company of the keywords. Thousands help where labels are few.
-    listed : sequence of Record, optional
+    listed : iterable of Record, optional
         Of a reading list: their ``themes`` are hints, believed about as much as a
         keyword, and what is not among them is left open. Those that are near-copies
         of labelled records are passed over.
@@ -211,7 +212,8 @@ def train_held_out(
         less than 1 is learned from, but left out of calibration, thresholds
         and figures: it helps to learn, and is not like what will be asked.
     exclusive : bool, default=False
-        Every record has exactly one theme.
+        Every record has exactly one theme. What has no label, or is of a list, is
+        not learned from then.
     seed : int, default=0
         Of the folds. Same input and seed, same model, byte for byte.
     jobs : int, default=1
@@ -226,14 +228,18 @@ def train_held_out(
     Raises
     ------
     RecordError
-        If a record has a label that is no theme.
+        If a record has a label that is no theme, or `exclusive` is True and one has
+        not one theme.
     """
     settings = settings or Settings()
     background = background or shipped_background()
     material, prints = read(records, themes, jobs=jobs)
+    if exclusive:
+        check_one_theme(material.records)
+        unlabelled, listed = (), ()
     hints = _apart(listed, prints)
     company = company_of(
-        chain(without_labels(records), unlabelled),
+        () if exclusive else chain(without_labels(records), unlabelled),
         themes,
         listed=hints,
         background=background,
@@ -282,11 +288,12 @@ def company_of(
     )
 
 
-def _apart(listed: Sequence[Record], labelled: Fingerprints) -> list[Record]:
+def _apart(listed: Iterable[Record], labelled: Fingerprints) -> list[Record]:
     """Leave out records of lists that are labelled too: their labels are better.
 
     They would also tell of records that are held out.
     """
+    listed = merge_same(listed).records
     known = {overlap.row for overlap in find_overlap(listed, labelled)}
     return [record for row, record in enumerate(listed) if row not in known]
 

@@ -110,7 +110,11 @@ def test_a_model_that_was_written_is_told_of_where_nothing_can_be_printed(
 @pytest.mark.parametrize(
     ("where", "code", "last"),
     [
-        ("| head -c 0", 0, ""),
+        (
+            "| head -c 0",
+            0,
+            "read 1, used 1, skipped 0. 1 record without an abstract.\n",
+        ),
         (">&-", 1, "Error: The output cannot be used: bad file descriptor.\n"),
     ],
 )
@@ -125,3 +129,21 @@ def test_a_report_is_written_where_nothing_can_be_printed(
     assert done.stderr.decode() == last
     assert (report / "report.html").is_file()
     assert (tmp_path / "all.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("evaluate {} --fail-under micro_f1=0.9", "--fail-under asks for more"),
+        ("evaluate {} --strict", "1 record was skipped, and --strict is given."),
+        ("train {} -o {}.model --strict", "1 record was skipped, and --strict is"),
+    ],
+)
+def test_a_reader_that_goes_away_takes_no_gate_with_it(root, tmp_path, command, said):
+    labelled = tmp_path / "labelled.jsonl"
+    labelled.write_text(
+        '{"title": "A new optimizer", "themes": ["llm-agents"]}\noops\n'
+    )
+    done = shell(f"{command.format(labelled, labelled)} | head -c 0", root)
+    assert done.returncode == 1
+    assert said in done.stderr.decode()

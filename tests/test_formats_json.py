@@ -375,6 +375,20 @@ def test_lines_parted_as_bytes_are_those_of_the_text(pieces, size, encoding):
     assert (one.line, one.notes()) == (other.line, other.notes())
 
 
+@pytest.mark.parametrize("letter", [b"a", "\u6f22".encode()])
+def test_a_line_of_many_pieces_is_refused_by_its_characters_and_joined_once(letter):
+    def lines(n):
+        stream = ByteStream("x", io.BytesIO(letter * n + b"\nb\n"))
+        return list(TextReader("x", stream, "utf-8").lines())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tagger.formats.text_stream._PIECE", 10)
+        patch.setattr("tagger.formats.text_stream.MAX_ENTRY", 1_000)
+        assert [len(text) for text, _ in lines(990)] == [990, 1]
+        with pytest.raises(RecordError, match="x:1: an entry of over 1,000"):
+            lines(1_100)
+
+
 tags = st.builds(
     Tag,
     st.sampled_from(["moe", "fp8", 'é"\\\u2028']),

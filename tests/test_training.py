@@ -128,6 +128,34 @@ def test_a_list_is_passed_over_where_a_person_labelled_the_record(
     assert_array_equal(model.weights, plain.weights)
 
 
+def test_a_list_may_come_once_and_its_papers_count_once(toy_themes, toy_background):
+    rows = [Record(id=str(i), title=f"On momentum {i}") for i in range(20)]
+    listed = [replace(r, themes=("optimizers",)) for r in rows]
+    once = train([], toy_themes, listed=iter(listed), background=toy_background)
+    twice = train([], toy_themes, listed=listed * 2, background=toy_background)
+    assert once.facts["trained_on"]["n_listed"] == 20
+    assert_array_equal(once.weights, twice.weights)
+
+
+def test_what_themes_that_exclude_each_other_do_not_learn_from_is_not_counted(
+    toy_records, toy_themes, toy_background
+):
+    one = [r for r in toy_records if len(r.themes) == 1]
+    bare = [replace(r, themes=None) for r in toy_records]
+    model = train(
+        one + bare,
+        toy_themes,
+        unlabelled=bare,
+        listed=toy_records,
+        exclusive=True,
+        background=toy_background,
+    )
+    facts = model.facts["trained_on"]
+    assert (facts["n_unlabelled"], facts["n_listed"]) == (0, 0)
+    with pytest.raises(RecordError, match="exactly one theme"):
+        train(toy_records, toy_themes, exclusive=True, background=toy_background)
+
+
 def test_a_heading_that_is_no_theme_is_refused(toy_themes, toy_background):
     listed = [Record(id="a", title="On momentum", themes=("optimiser",))]
     with pytest.raises(RecordError, match="optimiser"):
@@ -176,7 +204,8 @@ def test_an_unsure_pair_is_not_learned_from(toy_records, toy_themes, toy_backgro
 def test_an_exclusive_model_gives_one_theme_each(
     toy_records, toy_themes, toy_background
 ):
-    model = train(toy_records, toy_themes, background=toy_background, exclusive=True)
+    some = [record for record in toy_records if len(record.themes) == 1]
+    model = train(some, toy_themes, background=toy_background, exclusive=True)
     assert model.exclusive
     judged = [d for d in model.tag(toy_records) if d.status != "abstained"]
     assert {len(decision.tags) for decision in judged} == {1}

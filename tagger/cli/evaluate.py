@@ -21,6 +21,7 @@ from tagger.cli.options import (
     strict_option,
     unlabelled_option,
 )
+from tagger.cli.streams import or_cut_off
 from tagger.cli.typed import (
     Limits,
     check_usage,
@@ -192,13 +193,14 @@ def evaluate(
             files=[*files, used, *([compare] if compare else [])],
         )
         _write(review.report(title="Held-out report", made=made), report_dir, json_path)
-    click.echo(f"{review.split}\n")
-    click.echo(format_table(review.evaluation))
-    tell_seen(review)
-    if review.comparison is not None:
-        click.echo(f"\n{format_comparison(review.comparison)}")
-    if report_dir is not None:
-        click.echo(f"\nThe report is {Path(report_dir) / 'report.html'}")
+    with or_cut_off():
+        click.echo(f"{review.split}\n")
+        click.echo(format_table(review.evaluation))
+        tell_seen(review)
+        if review.comparison is not None:
+            click.echo(f"\n{format_comparison(review.comparison)}")
+        if report_dir is not None:
+            click.echo(f"\nThe report is {Path(report_dir) / 'report.html'}")
     finish(readings, strict=strict)
     _enforce(review, limits)
 

@@ -11,7 +11,7 @@ import click
 
 from tagger.errors import TaggerError
 
-__all__ = ["or_said_aside", "said_in_a_sentence", "with_every_stream"]
+__all__ = ["or_cut_off", "or_said_aside", "said_in_a_sentence", "with_every_stream"]
 
 
 def with_every_stream() -> None:
@@ -57,6 +57,19 @@ def said_in_a_sentence() -> Iterator[None]:
         raise click.ClickException(
             f"{where} cannot be used: {(error.strerror or str(error)).lower()}."
         ) from error
+
+
+@contextmanager
+def or_cut_off() -> Iterator[None]:
+    """Go on after the block where the reader of our output goes away in it.
+
+    For what decides on the exit code, which no reader should be able to skip.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_output()
 
 
 @contextmanager

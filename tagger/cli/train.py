@@ -20,7 +20,7 @@ from tagger.cli.options import (
     strict_option,
     unlabelled_option,
 )
-from tagger.cli.streams import or_said_aside
+from tagger.cli.streams import or_cut_off, or_said_aside
 from tagger.cli.typed import check_exclusive
 from tagger.wording import counted
 
@@ -105,7 +105,6 @@ def train(
     from tagger.calibration import Target
     from tagger.card import model_card
     from tagger.duplicates import merge_same
-    from tagger.labels import check_one_theme
     from tagger.model import save
     from tagger.rendering import format_gain, format_table
     from tagger.resources import resource
@@ -138,7 +137,6 @@ def train(
         tell_merged(merged, len(records))
         tell_never_given([*merged.records, *hints], themes)
         if exclusive:
-            check_one_theme(merged.records)
             tell_one_class(merged.records, themes)
         model, held_out = train_held_out(
             merged.records,
@@ -149,8 +147,14 @@ def train(
             seed=seed,
             jobs=jobs,
         )
+    if passed := len(hints) - model.facts["trained_on"]["n_listed"]:
+        what = counted(passed, "record of a list is", "records of lists are")
+        click.echo(
+            f"{what} labelled too, or listed twice; that teaches nothing more.",
+            err=True,
+        )
     save(model, out, texts={"README.md": model_card(model)}, overwrite=overwrite)
-    with or_said_aside(f"The model is in {out} all the same."):
+    with or_cut_off(), or_said_aside(f"The model is in {out} all the same."):
         if held_out is None:
             labelled = any(record.themes is not None for record in merged.records)
             click.echo(_without_figures(model, labelled))

@@ -28,6 +28,7 @@ LINE_COST = 64
 
 _PIECE = 1 << 17
 _BAD = re.compile("[\udc80-\udcff]")
+_INSIDE = bytes(range(0x80, 0xC0))  # of a character in UTF-8, behind its first byte
 
 
 class TextReader:
@@ -88,25 +89,31 @@ class TextReader:
                 text = line.rstrip("\r\n")
                 yield text, line[len(text) :]
             return
-        rest = b""
+        begun: list[bytes] = []  # pieces of a line whose end has not come
+        starts = n_bytes = 0
         while data := self._stream.read1(_PIECE):
-            data, rest = rest + data, b""
+            half = bool(begun) and begun[-1].endswith(b"\r")  # of a CRLF, perhaps
+            if not half and b"\n" not in data and b"\r" not in data:
+                begun.append(data)
+                # A character has one byte to start with, and four at most.
+                starts += len(data.translate(None, _INSIDE))
+                n_bytes += len(data)
+                check_size(max(starts, n_bytes // 4), self._name, self.line + 1)
+                continue
+            data, starts, n_bytes = b"".join([*begun, data]), 0, 0
             if b"\r" in data:
                 parts = data.splitlines(keepends=True)
-                # A CR at the end may be half of a CRLF.
-                if not data.endswith(b"\n"):
-                    rest = parts.pop()
+                begun = [] if data.endswith(b"\n") else [parts.pop()]
                 for part in parts:
                     bare = part.rstrip(b"\r\n")
                     yield self._line(bare, part[len(bare) :].decode())
             else:
                 *parts, rest = data.split(b"\n")
+                begun = [rest] if rest else []
                 for part in parts:
                     yield self._line(part, "\n")
-            if len(rest) >= MAX_ENTRY:
-                size = len(rest.decode(errors="surrogateescape"))
-                check_size(size, self._name, self.line + 1)
-        if rest:
+        if begun:
+            rest = b"".join(begun)
             bare = rest.rstrip(b"\r")
             yield self._line(bare, rest[len(bare) :].decode())
 
