@@ -119,6 +119,8 @@ def learning_curve(
     answers: Answers,
     *,
     company: Company | None = None,
+    settings: Settings | None = None,
+    exclusive: bool = False,
     seed: int = 0,
     jobs: int = 1,
 ) -> list[dict[str, float]]:
@@ -131,6 +133,8 @@ def learning_curve(
         The first of those that were cross-validated.
     answers : Answers
         With all of its training records; its last point is taken from here.
+    company, settings, exclusive, seed, jobs
+        As `answers` were made.
 
     Returns
     -------
@@ -144,7 +148,15 @@ def learning_curve(
         if len(train) < 2:
             continue
         some = [Part(part.name, train, part.test)]
-        found = cross_validate(material, some, company=company, seed=seed, jobs=jobs)
+        found = cross_validate(
+            material,
+            some,
+            company=company,
+            settings=settings,
+            exclusive=exclusive,
+            seed=seed,
+            jobs=jobs,
+        )
         points.append(_point(found, len(train), seed))
     whole = answers.select(answers.part_of == 0)
     points.append(_point(whole, len(part.train), seed))

@@ -54,7 +54,7 @@ from tagger.themes import Theme, did_you_mean, theme_to_dict, themes_from_dicts
 
 __all__ = ["Evidence", "Explanation", "Phrases", "Tagger", "load", "save"]
 
-BATCH = 256  # records; what is in memory at once, and no more
+BATCH = 256  # records that are scored at once
 # A thread that comes back waits for the interpreter's lock, so it should stay
 # away for longer than that; see `tagger.handover`.
 BATCH_OF_THREAD = 512
@@ -138,7 +138,7 @@ class Tagger:
     least_known_pairs : float
         In [0, 1]; a text with fewer known word pairs is out of domain.
     exclusive : bool
-        Every record gets exactly one theme.
+        A record gets the most probable theme, or none where two are as probable.
     facts : mapping
         How it was made: data, figures, versions; plain JSON.
     arrays : mapping of str to ndarray

@@ -151,7 +151,7 @@ def review_split(
         If the records cannot be split so, a label is no theme, or `exclusive` is
         True and a record has not one theme.
     """
-    material = prepare(records, themes)
+    material = prepare(records, themes, jobs=jobs)
     if exclusive:
         check_one_theme(material.records)
     plan = plan or usual_plan(material)
@@ -172,7 +172,14 @@ def review_split(
     answers = replace(answers, baselines=baselines)
     curve = (
         learning_curve(
-            material, parts[0], answers, company=company, seed=seed, jobs=jobs
+            material,
+            parts[0],
+            answers,
+            company=company,
+            settings=settings,
+            exclusive=exclusive,
+            seed=seed,
+            jobs=jobs,
         )
         if with_curve
         else []

@@ -38,7 +38,12 @@ from tagger.exclusive import (
     word_beginnings,
 )
 from tagger.features import Codes, Phrases, Rows, Vocabulary, find, read_events
-from tagger.fingerprints import Fingerprints, find_overlap
+from tagger.fingerprints import (
+    Fingerprints,
+    find_overlap,
+    fingerprints,
+    join_fingerprints,
+)
 from tagger.judge import (
     EMPTY_CODES,
     EMPTY_IDF,
@@ -261,7 +266,9 @@ def train_held_out(
     if held_out is not None:
         held_out = replace(held_out, baselines=_baselines(material, held_out))
     facts = _facts(learned, company, len(hints), held_out, settings, seed)
-    kept = prints.to_arrays() if learned else {}
+    if hints:  # what a list taught was seen in training too
+        prints = join_fingerprints([prints, fingerprints(hints)])
+    kept = prints.to_arrays() if learned or hints else {}
     return replace(model, facts=facts, arrays=kept), held_out
 
 

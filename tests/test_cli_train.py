@@ -199,8 +199,8 @@ def test_a_reading_list_gives_hints_and_not_labels(place):
         "--listed list.jsonl: 2 of 2 records are learned from",
         "--listed bare.jsonl: 1 of 1 record is learned from; none names a theme in "
         "'themes', so that they give no hint",
-        "1 record of a list is labelled too, or listed twice; that teaches nothing "
-        "more.",
+        "1 record of a list is labelled too, and passed over, or listed twice, and "
+        "merged.",
     ]
     assert result.stdout.startswith(
         "No labelled records: the model is what the theme file says, and 2 records of "
@@ -208,7 +208,7 @@ def test_a_reading_list_gives_hints_and_not_labels(place):
     )
     result = train("-o", "one", "--listed", "list.jsonl", "--exclusive")
     assert result.exit_code == 2
-    assert "leave --unlabelled and --listed out" in " ".join(result.stderr.split())
+    assert "leave --unlabelled (and --listed) out" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize("words", [["-", "-"], ["-", "--unlabelled", "-"]])

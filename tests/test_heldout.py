@@ -160,3 +160,25 @@ def test_a_learning_curve_ends_with_all_training_records(toy):
 @pytest.mark.parametrize(("n", "folds"), [(9, 5), (5, 5), (3, 3), (2, 2), (1, 2)])
 def test_without_a_plan_there_are_five_folds_or_one_a_paper(toy, n, folds):
     assert usual_plan(toy.part(np.arange(n))) == SplitPlan("cv", folds)
+
+
+def test_every_point_of_the_curve_is_learned_as_the_answers_were(
+    toy_records, toy_themes, monkeypatch
+):
+    from tagger import heldout
+    from tagger.training import Settings
+
+    material = prepare(toy_records, toy_themes)
+    rows = np.arange(len(material.records))
+    part = heldout.Part("a part", rows[2:], rows[:2])
+    answers = heldout.cross_validate(material, [part])
+    seen = []
+
+    def noted(*_, settings, exclusive, **__):
+        seen.append((settings, exclusive))
+        return answers
+
+    monkeypatch.setattr(heldout, "cross_validate", noted)
+    other = Settings(penalty=0.1)
+    heldout.learning_curve(material, part, answers, settings=other, exclusive=True)
+    assert set(seen) == {(other, True)}

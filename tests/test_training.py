@@ -12,6 +12,7 @@ from tagger.features import read_document
 from tagger.keywords import KeywordMatcher
 from tagger.model import save
 from tagger.records import Record
+from tagger.seen import seen_in_training
 from tagger.themes import Theme
 from tagger.training import Settings, train, train_held_out
 
@@ -154,6 +155,12 @@ def test_what_themes_that_exclude_each_other_do_not_learn_from_is_not_counted(
     assert (facts["n_unlabelled"], facts["n_listed"]) == (0, 0)
     with pytest.raises(RecordError, match="exactly one theme"):
         train(toy_records, toy_themes, exclusive=True, background=toy_background)
+
+
+def test_what_a_list_taught_counts_as_seen_in_training(toy_themes, toy_background):
+    listed = [Record(id="a", title="On momentum and on force", themes=("optimizers",))]
+    model = train([], toy_themes, listed=listed, background=toy_background)
+    assert seen_in_training([model], listed)[0].trained_id == "a"
 
 
 def test_a_heading_that_is_no_theme_is_refused(toy_themes, toy_background):

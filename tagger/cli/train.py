@@ -150,7 +150,7 @@ def train(
     if passed := len(hints) - model.facts["trained_on"]["n_listed"]:
         what = counted(passed, "record of a list is", "records of lists are")
         click.echo(
-            f"{what} labelled too, or listed twice; that teaches nothing more.",
+            f"{what} labelled too, and passed over, or listed twice, and merged.",
             err=True,
         )
     save(model, out, texts={"README.md": model_card(model)}, overwrite=overwrite)

@@ -155,8 +155,8 @@ def check_exclusive(unlabelled: bool, exclusive: bool) -> None:
     """Refuse records that would not be learned from."""
     if unlabelled and exclusive:
         raise click.UsageError(
-            "--exclusive learns from labels and keywords alone; leave --unlabelled and "
-            "--listed out."
+            "--exclusive learns from labels and keywords alone; leave --unlabelled "
+            "(and --listed) out."
         )
 
 
