@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from tagger.background import Background
 from tagger.classifier import fit_logistic, sigmoid, to_scipy
 from tagger.features import Codes, Vocabulary, find, read_events
 from tagger.keywords import keyword_scores, phrase_table
-from tagger.labels import label_matrix, labelled
+from tagger.labels import label_matrix
 from tagger.records import Record, batches
 from tagger.text import clean
 from tagger.themes import Theme
@@ -140,23 +140,24 @@ def learn_company(
     others: list[tuple[Any, NDArray[np.int64]]] = []
     n_records = n_others = 0
     every = 1  # one in so many of the records without a keyword is kept
-    said = ((batch, True) for batch in batches(listed, _BATCH))
-    for batch, hinted in chain(((b, False) for b in batches(records, _BATCH)), said):
-        events = read_events(batch, table.prefixes)
-        scores = keyword_scores(events, table, len(batch))
-        if hinted:
-            scores = np.maximum(scores, _LISTED * _headings(batch, themes))
-        rows = to_scipy(vocabulary.transform(events, len(batch)), len(vocabulary))
-        rows = rows.multiply(shown).tocsr()
-        hit = (scores > middle / 2).any(axis=1)
-        found.append((rows[hit], scores[hit]))
-        number = n_others + np.arange(int((~hit).sum()))
-        others.append((rows[~hit][number % every == 0], number[number % every == 0]))
-        n_others += len(number)
-        n_records += len(batch)
-        while n_others / every > 2 * _MOST_OTHERS:
-            every *= 2
-            others = [(r[at % every == 0], at[at % every == 0]) for r, at in others]
+    for hinted, some in ((False, records), (True, listed)):
+        for batch in batches(some, _BATCH):
+            events = read_events(batch, table.prefixes)
+            scores = keyword_scores(events, table, len(batch))
+            if hinted:
+                scores = np.maximum(scores, _LISTED * _headings(batch, themes))
+            rows = to_scipy(vocabulary.transform(events, len(batch)), len(vocabulary))
+            rows = rows.multiply(shown).tocsr()
+            hit = (scores > middle / 2).any(axis=1)
+            found.append((rows[hit], scores[hit]))
+            number = n_others + np.arange(int((~hit).sum()))
+            kept = number % every == 0
+            others.append((rows[~hit][kept], number[kept]))
+            n_others += len(number)
+            n_records += len(batch)
+            while n_others / every > 2 * _MOST_OTHERS:
+                every *= 2
+                others = [(r[at % every == 0], at[at % every == 0]) for r, at in others]
     nothing = no_company(background, len(themes))
     n_found = sum(len(scores) for _, scores in found)
     if not n_found:
@@ -176,7 +177,9 @@ def _headings(records: Sequence[Record], themes: Sequence[Theme]) -> NDArray[np.
     """Mark the themes that lists gave to records."""
     marks = np.zeros((len(records), len(themes)), bool)
     some = [row for row, record in enumerate(records) if record.themes is not None]
-    marks[some] = label_matrix(labelled(records), [t.id for t in themes]) == 1
+    marks[some] = (
+        label_matrix([records[row] for row in some], [t.id for t in themes]) == 1
+    )
     return marks
 
 

@@ -15,6 +15,7 @@ from tagger.baselines import (
     simple_decisions,
     simple_folds,
 )
+from tagger.company import Company
 from tagger.comparison import Comparison, compare
 from tagger.errors import ModelError, RecordError
 from tagger.findings import Findings
@@ -157,11 +158,17 @@ def review_split(
     plan = plan or usual_plan(material)
     parts = make_parts(plan, material, seed=seed, repeat=repeat)
     unlabelled = list(without_labels(records))
-    company = company_of(unlabelled, themes, settings=settings, jobs=jobs)
+
+    def company(settings: Settings | None) -> Company | None:
+        if exclusive:
+            return None  # nothing would be learned from it
+        return company_of(unlabelled, themes, settings=settings, jobs=jobs)
+
+    ours = company(settings)
     answers = cross_validate(
         material,
         parts,
-        company=company,
+        company=ours,
         settings=settings,
         exclusive=exclusive,
         seed=seed,
@@ -175,7 +182,7 @@ def review_split(
             material,
             parts[0],
             answers,
-            company=company,
+            company=ours,
             settings=settings,
             exclusive=exclusive,
             seed=seed,
@@ -190,7 +197,7 @@ def review_split(
         rival = cross_validate(
             material,
             parts,
-            company=company_of(unlabelled, themes, settings=other, jobs=jobs),
+            company=company(other),
             settings=other,
             exclusive=exclusive,
             seed=seed,

@@ -242,9 +242,11 @@ def train_held_out(
     if exclusive:
         check_one_theme(material.records)
         unlabelled, listed = (), ()
+    else:
+        unlabelled = chain(without_labels(records), unlabelled)
     hints = _apart(listed, prints)
     company = company_of(
-        () if exclusive else chain(without_labels(records), unlabelled),
+        unlabelled,
         themes,
         listed=hints,
         background=background,

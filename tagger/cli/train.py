@@ -175,13 +175,13 @@ def _without_figures(model: Tagger, labelled: bool) -> str:
     if labelled:
         return "Too few labelled papers to hold any out: there are no figures."
     facts = model.facts["trained_on"]
-    more = [
-        f", {counted(n, f'record {what} shows', f'records {what} show')}"
+    *first, last = ["what the theme file says"] + [
+        counted(n, f"record {what} shows", f"records {what} show")
         for what, n in (
             ("without labels", facts["n_unlabelled"]),
             ("of lists", facts["n_listed"]),
         )
         if n
     ]
-    more[-1:] = [words.replace(", ", ", and ", 1) for words in more[-1:]]
-    return f"No labelled records: the model is what the theme file says{''.join(more)}."
+    parts = [*first, f"and {last}"] if first else [last]
+    return f"No labelled records: the model is {', '.join(parts)}."
